@@ -1,0 +1,1 @@
+"""The wire contract: events, the role model, stored documents and the topic table."""

@@ -1,0 +1,47 @@
+"""The stored documents that are not the role track: conversations, messages and extractions."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.role import Extraction
+from schemas.wire import Moment, Wire
+
+
+class Conversation(Wire):
+    """One conversation: whose it is, and how far it has come."""
+
+    conversation_id: str
+    user_id: str
+    turn_count: int = Field(ge=0)
+    last_active_time: Moment
+    guided_turn: int | None = None
+    """The first turn whose answer used guidance, noted for guide scope ONCE."""
+
+
+class Message(Wire):
+    """One message of a conversation; `event` is what was published for it, as it was published."""
+
+    conversation_id: str
+    message_id: str
+    user_id: str
+    role: Literal["USER", "ASSISTANT"]
+    text: str
+    question_id: str
+    turn: int = Field(ge=1)
+    create_time: Moment
+    event: str | None = None
+    """None for the answer of a client's own model."""
+
+
+class StoredExtraction(Wire):
+    """One turn as role extraction left it; `event` is what was published for it."""
+
+    conversation_id: str
+    question_id: str
+    user_id: str
+    turn: int = Field(ge=1)
+    extraction: Extraction | None
+    failure: str | None
+    create_time: Moment
+    event: str

@@ -1,0 +1,252 @@
+"""The events on the topics; `topics.py` says which event is on which."""
+
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID, uuid5
+
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from schemas.role import (
+    CommunicationPreferences,
+    ConfidenceLevel,
+    Decision,
+    Extraction,
+    GuideScope,
+    Name,
+    Overview,
+    PreferenceField,
+    Score,
+)
+from schemas.wire import MAX_TEXT, ConversationId, Identifier, Moment, QuestionId, UserId, Wire
+
+_EVENT_NAMESPACE = UUID("a51f4ad6-4a0c-4a58-9a55-5b6c7f3a6a10")
+
+Mode = Literal["answer", "report", "auto", "log"]
+#: A mode after `auto` was decided.
+DecidedMode = Literal["answer", "report", "log"]
+
+
+def derived_id(*parts: str) -> str:
+    """The same id for the same parts, whatever they contain."""
+    return str(uuid5(_EVENT_NAMESPACE, "".join(f"{len(part)}:{part}" for part in parts)))
+
+
+def _said_something(text: str) -> str:
+    if not text.strip():
+        raise ValueError("text is empty: send what the user asked")
+    if "\x00" in text:
+        raise ValueError("text holds a NUL character: remove it")
+    return text
+
+
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_said_something)]
+
+
+class Source(Wire):
+    """Material a report may cite."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Annotated[str, Identifier]
+    title: Annotated[str, StringConstraints(max_length=500)] = ""
+    url: Annotated[str, StringConstraints(max_length=2000)] = ""
+    snippet: Annotated[str, StringConstraints(max_length=4000)] = ""
+
+
+class QuestionAsked(Wire):
+    """What the user said; published by clients."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    conversation_id: Annotated[ConversationId, Identifier]
+    user_id: Annotated[UserId, Identifier]
+    text: Text
+    question_id: Annotated[QuestionId, Identifier] | None = None
+    """Derived from conversation, text and time where it is missing."""
+    asked_at: Moment | None = None
+    mode: Mode = "auto"
+    """`auto` decides between answer and report; `log` is learnt from and never answered."""
+    sources: list[Source] = Field(default=[], max_length=50)
+    metadata: dict[str, Any] = {}
+    """Handed through to the answer or report as it is."""
+
+
+class Cost(Wire):
+    """What a model call cost; zeros where none was made."""
+
+    model: str = "none"
+    calls: int = Field(default=0, ge=0)
+    prompt_tokens: int = Field(default=0, ge=0)
+    completion_tokens: int = Field(default=0, ge=0)
+    milliseconds: int = Field(default=0, ge=0)
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            model=other.model if other.calls else self.model,
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            milliseconds=self.milliseconds + other.milliseconds,
+        )
+
+
+class TurnEvent(Wire):
+    """What every event of a logged turn carries."""
+
+    schema_version: Literal[1] = 1
+    conversation_id: Annotated[ConversationId, Identifier]
+    user_id: Annotated[UserId, Identifier]
+    question_id: Annotated[QuestionId, Identifier]
+    turn: int = Field(ge=1)
+    record_time: Moment
+    """The timestamp of the question's record; replays keep it."""
+    logged_at: Moment
+    """When the question was logged."""
+
+    @property
+    def event_id(self) -> str:
+        """The same for every delivery of the same event."""
+        return derived_id(type(self).__name__, self.conversation_id, self.question_id)
+
+
+class TurnLogged(TurnEvent):
+    """A question with its number in the conversation."""
+
+    text: Text
+    mode: DecidedMode
+    asked_at: Moment | None = None
+    sources: list[Source] = []
+    metadata: dict[str, Any] = {}
+
+
+class RoleExtracted(TurnEvent):
+    """What one question suggests about the user, or why nothing could be read from it."""
+
+    text: Text
+    mode: DecidedMode
+    extraction: Extraction | None
+    """None when the model could not be used."""
+    failure: str | None = None
+    """Why there is no extraction, in plain words."""
+    cost: Cost = Cost()
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if (self.extraction is None) == (self.failure is None):
+            raise ValueError("an extraction or a failure, exactly one of them")
+        return self
+
+
+class GuidanceIssued(TurnEvent):
+    """What the answering model is told about the user for this turn."""
+
+    mode: DecidedMode
+    decision: Decision
+    reason: str
+    similarity: Score | None = None
+    identities: list[Name] = []
+    characteristics: list[Name] = []
+    confidence_score: Score = 0.0
+    confidence_level: ConfidenceLevel = "LOW"
+    user_overview: Overview = ""
+    preferences: CommunicationPreferences = CommunicationPreferences()
+    """In force for this turn: the stored ones, under those asked for this turn alone."""
+    turn_preferences: list[PreferenceField] = []
+    """The fields of `preferences` that hold for this turn alone."""
+    rules: list[str] = []
+    """The preferences as plain rules."""
+    text: str = ""
+    """The whole guidance as one instruction; empty while nothing is known."""
+    guide_scope: GuideScope = "EVERY"
+    cost: Cost = Cost()
+    """What learning from this turn cost."""
+
+
+class AnswerReady(Wire):
+    """An answer; published by report generation, or by a client whose own model answers.
+
+    A client's needs the ids and the text alone.
+    """
+
+    schema_version: Literal[1] = 1
+    conversation_id: Annotated[ConversationId, Identifier]
+    user_id: Annotated[UserId, Identifier]
+    question_id: Annotated[QuestionId, Identifier]
+    text: Annotated[str, StringConstraints(max_length=200_000)]
+    """Empty when `status` is `failed`."""
+    status: Literal["ok", "failed"] = "ok"
+    reason: str | None = None
+    """Why there is no answer, in plain words."""
+    turn: int | None = Field(default=None, ge=1)
+    guidance_turn: int | None = Field(default=None, ge=1)
+    """The turn whose guidance the answer used; None when it used none."""
+    record_time: Moment | None = None
+    logged_at: Moment | None = None
+    metadata: dict[str, Any] = {}
+    cost: Cost = Cost()
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if "\x00" in self.text:
+            raise ValueError("text holds a NUL character: remove it")
+        if self.status == "ok" and not self.text.strip():
+            raise ValueError("text is empty: an answer with status ok says something")
+        return self
+
+    @property
+    def event_id(self) -> str:
+        """The same for every delivery of the same event."""
+        return derived_id(type(self).__name__, self.conversation_id, self.question_id)
+
+
+class ReportSection(Wire):
+    """One part of a report's detailed analysis."""
+
+    heading: str
+    text: str
+
+
+class Citation(Wire):
+    """A source of the question that the report relies on."""
+
+    source_id: str
+    title: str = ""
+    url: str = ""
+
+
+class ReportReady(AnswerReady):
+    """A report; `text` is the whole of it as Markdown."""
+
+    title: str = ""
+    key_points: list[str] = []
+    overview: str = ""
+    sections: list[ReportSection] = []
+    survey_note: str = ""
+    citations: list[Citation] = []
+
+
+class DeadLetter(Wire):
+    """A record that could not be processed, with why; its own key and value stay as they were."""
+
+    schema_version: Literal[1] = 1
+    processor: str
+    source_topic: str
+    source_partition: int = Field(ge=0)
+    source_offset: int = Field(ge=0)
+    exception: str
+    """The error's class."""
+    message: str
+    """What is wrong, in one line."""
+    stack_trace: str = ""
+    attempts: int = Field(default=1, ge=1)
+    trace_id: str = ""
+    record_time: Moment
+    create_time: Moment
+    key: bytes | None = None
+    value: bytes | None = None
+    headers: list[tuple[str, bytes]] = []
+    """The source record's headers, without those that dead-lettering adds."""
+
+    @property
+    def letter_id(self) -> str:
+        """The same for every attempt at the same record by the same processor."""
+        return f"{self.processor}:{self.source_topic}:{self.source_partition}:{self.source_offset}"

@@ -1,0 +1,39 @@
+"""The topic table: which event is on which topic, and the key that decides its order."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel
+
+from schemas.events import (
+    AnswerReady,
+    DeadLetter,
+    GuidanceIssued,
+    QuestionAsked,
+    ReportReady,
+    RoleExtracted,
+    TurnLogged,
+)
+
+TopicName = Literal["questions", "turns", "extractions", "guidance", "answers", "reports", "dead-letters"]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic without its prefix; `key` is the wire name of the field that keys it."""
+
+    name: TopicName
+    event: type[BaseModel]
+    key: str | None
+    """None where a record keeps the key of its source."""
+
+
+TOPICS = (
+    Topic("questions", QuestionAsked, "conversationId"),
+    Topic("turns", TurnLogged, "conversationId"),
+    Topic("extractions", RoleExtracted, "conversationId"),
+    Topic("guidance", GuidanceIssued, "conversationId"),
+    Topic("answers", AnswerReady, "conversationId"),
+    Topic("reports", ReportReady, "conversationId"),
+    Topic("dead-letters", DeadLetter, None),
+)

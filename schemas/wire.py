@@ -1,0 +1,57 @@
+"""What every model of the contract shares: camelCase, frozen, and the ids."""
+
+from datetime import UTC, datetime
+from typing import Annotated, NewType
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic.alias_generators import to_camel
+
+SCHEMA_VERSION = 1
+
+#: The longest question, in characters.
+MAX_TEXT = 32_000
+
+ConversationId = NewType("ConversationId", str)
+UserId = NewType("UserId", str)
+QuestionId = NewType("QuestionId", str)
+
+# Ids become record keys and database keys: no control characters, NUL included, and no blank ends.
+Identifier = StringConstraints(min_length=1, max_length=200, pattern=r"^[^\s\p{Cc}]([^\p{Cc}]*[^\s\p{Cc}])?$")
+
+
+def _assume_utc(value: object) -> object:
+    """Read a time without an offset as UTC, as every sender that leaves it out means it."""
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    if isinstance(value, str) and "T" in value.upper():
+        try:
+            return _assume_utc(datetime.fromisoformat(value))
+        except ValueError:
+            return value  # the field's own validator says what is wrong
+    return value
+
+
+def _to_utc(moment: datetime) -> datetime:
+    """Millisecond precision in UTC: what MongoDB and Kafka both keep."""
+    moment = moment.astimezone(UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+#: A moment, in UTC, to the millisecond.
+Moment = Annotated[AwareDatetime, BeforeValidator(_assume_utc), AfterValidator(_to_utc)]
+
+
+class Wire(BaseModel):
+    """A value on the wire or in a stored document: camelCase outside, snake_case inside.
+
+    Unknown fields are refused in what we write; a reader that meets a newer writer passes
+    `extra="ignore"` when it validates.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True
+    )
+
+    def to_json(self) -> bytes:
+        """The record value: UTF-8 JSON with camelCase names."""
+        return self.model_dump_json(by_alias=True).encode()
