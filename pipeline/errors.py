@@ -4,6 +4,7 @@ RolestreamError
 ├── SettingsInvalid        a setting is missing or wrong; the command line prints it and ends
 ├── BadEvent               the record can never be processed; it goes to the dead letters
 ├── Outage                 Kafka or MongoDB is away; wait and try again, for as long as it takes
+│   └── Stuck              a client that its broker keeps from ending; only the end of the process ends it
 ├── AlreadyStored          the key is taken: somebody has done this work, read it back
 ├── ModelFailed            the model could not be used for this call
 │   └── ModelRefused       the model answered, and declined
@@ -24,6 +25,10 @@ class BadEvent(RolestreamError):
 
 
 class Outage(RolestreamError):
+    pass
+
+
+class Stuck(Outage):
     pass
 
 

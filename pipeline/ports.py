@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from schemas.documents import Conversation, Message, StoredExtraction
 from schemas.events import Cost, DeadLetter, Source
-from schemas.role import TrackEntry
-from schemas.wire import ConversationId, QuestionId
+from schemas.role import GuideScope, TrackEntry
+from schemas.topics import TopicName
+from schemas.wire import ConversationId, QuestionId, Wire
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -17,7 +18,7 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 class Record:
     """A Kafka record as it was read; `topic` is without the prefix."""
 
-    topic: str
+    topic: TopicName
     partition: int
     offset: int
     key: bytes | None
@@ -92,7 +93,7 @@ class Store(Protocol):
     async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None: ...
 
     async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
-        """The last `limit` messages up to and including a turn, oldest first."""
+        """The last `limit` messages up to and including a turn, oldest first; a turn's question before its answer."""
 
     async def questions(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[str]:
         """The texts of the last `limit` questions before a turn, oldest first."""
@@ -114,9 +115,7 @@ class Store(Protocol):
     async def track(self, conversation_id: ConversationId, up_to_turn: int | None, limit: int) -> list[TrackEntry]:
         """The last `limit` entries up to and including a turn, newest first."""
 
-    async def add_entry(self, entry: TrackEntry, event: str) -> None: ...
-
-    async def entry_event(self, conversation_id: ConversationId, turn: int) -> str | None: ...
+    async def add_entry(self, entry: TrackEntry) -> None: ...
 
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         """Store a failure once, however often it is delivered."""
@@ -124,3 +123,63 @@ class Store(Protocol):
 
 class Clock(Protocol):
     def __call__(self) -> datetime: ...
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A handler's word that its record belongs to the dead letters, though the turn went on."""
+
+    exception: Exception
+
+
+Output = Wire | Failure
+
+
+class Publisher(Protocol):
+    """Kafka, as far as writing goes. Both return once the broker has confirmed; an outage is waited out."""
+
+    async def publish(self, event: Wire, headers: Mapping[str, bytes]) -> None:
+        """Send an event to its topic under its key; raises BadEvent when no broker would take it."""
+
+    async def publish_dead_letter(self, letter: DeadLetter) -> None:
+        """Send the source's own key and value, with what went wrong in the headers."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The settings that handlers decide by."""
+
+    similarity_threshold: float = 0.8
+    history: int = 10
+    """How many earlier questions an extraction reads."""
+    context: int = 6
+    """How many earlier messages an answer reads."""
+    guide_scope: GuideScope = "EVERY"
+    memory: bool = True
+    """False: report generation answers without guidance."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """What handlers work with; built in bootstrap."""
+
+    store: Store
+    model: Model
+    similarity: Similarity
+    clock: Clock
+    policy: Policy = Policy()
+
+
+class Handler(Protocol):
+    """Handles one event of one record and returns what the runner publishes; raises BadEvent."""
+
+    async def __call__(self, event: Any, record: Record, services: Services, /) -> Sequence[Output]: ...
+
+
+@dataclass(frozen=True)
+class Processor:
+    """One stream processor: a consumer group of its own that reads some topics with one handler."""
+
+    name: str
+    reads: tuple[TopicName, ...]
+    handle: Handler

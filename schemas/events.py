@@ -20,6 +20,9 @@ from schemas.wire import MAX_TEXT, ConversationId, Identifier, Moment, QuestionI
 
 _EVENT_NAMESPACE = UUID("a51f4ad6-4a0c-4a58-9a55-5b6c7f3a6a10")
 
+#: Dead letters add headers with this prefix, named as in KIP-1034.
+ERROR_PREFIX = "__rolestream.errors."
+
 Mode = Literal["answer", "report", "auto", "log"]
 #: A mode after `auto` was decided.
 DecidedMode = Literal["answer", "report", "log"]
@@ -106,6 +109,10 @@ class TurnEvent(Wire):
     def event_id(self) -> str:
         """The same for every delivery of the same event."""
         return derived_id(type(self).__name__, self.conversation_id, self.question_id)
+
+    def turn_fields(self) -> dict[str, Any]:
+        """What the next event of the same turn takes over, by Python name."""
+        return {name: getattr(self, name) for name in TurnEvent.model_fields if name != "schema_version"}
 
 
 class TurnLogged(TurnEvent):
@@ -250,3 +257,18 @@ class DeadLetter(Wire):
     def letter_id(self) -> str:
         """The same for every attempt at the same record by the same processor."""
         return f"{self.processor}:{self.source_topic}:{self.source_partition}:{self.source_offset}"
+
+    def error_headers(self) -> list[tuple[str, bytes]]:
+        """The headers that the record carries beside its source's own."""
+        added = {
+            "processor": self.processor,
+            "exception": self.exception,
+            "message": self.message,
+            "stacktrace": self.stack_trace,
+            "topic": self.source_topic,
+            "partition": str(self.source_partition),
+            "offset": str(self.source_offset),
+            "attempts": str(self.attempts),
+            "traceid": self.trace_id,
+        }
+        return [(ERROR_PREFIX + name, value.encode()) for name, value in added.items()]

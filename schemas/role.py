@@ -28,6 +28,8 @@ MAX_OVERVIEW = 300
 MAX_NAME = 80
 #: The longest quote, in characters.
 MAX_QUOTE = 300
+#: The most identities that one characteristic remembers having come with.
+MAX_COMPANIONS = 10
 #: How many identity signals vote: the current one and the four before it.
 WINDOW = 5
 
@@ -92,6 +94,10 @@ class Identity(Wire):
     support: int = Field(ge=1)
     """How many turns agreed with it."""
     last_turn: int = Field(ge=1)
+    score: Score
+    """The score of the extraction that brought it: where its confidence starts once it leads."""
+    streak: int = Field(default=0, ge=0)
+    """Turns that agreed with it and not with the first identity, since the first was last heard of."""
 
 
 class Characteristic(Wire):
@@ -100,6 +106,8 @@ class Characteristic(Wire):
     name: Name
     support: int = Field(ge=1)
     last_turn: int = Field(ge=1)
+    brought_with: list[Name] = Field(default=[], max_length=MAX_COMPANIONS)
+    """The identities of the extractions that brought it, with which it goes; empty when one came without any."""
 
 
 class Evidence(Wire):
@@ -184,3 +192,5 @@ class TrackEntry(Wire):
     denied_identities: list[Name] = []
     preference_origins: PreferenceOrigins = PreferenceOrigins()
     signals: list[Signal] = []
+    event: str = ""
+    """The GuidanceIssued that was published for this turn, as it was published."""

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel
-
 from schemas.events import (
     AnswerReady,
     DeadLetter,
@@ -14,6 +12,7 @@ from schemas.events import (
     RoleExtracted,
     TurnLogged,
 )
+from schemas.wire import Wire
 
 TopicName = Literal["questions", "turns", "extractions", "guidance", "answers", "reports", "dead-letters"]
 
@@ -23,7 +22,7 @@ class Topic:
     """A topic without its prefix; `key` is the wire name of the field that keys it."""
 
     name: TopicName
-    event: type[BaseModel]
+    event: type[Wire]
     key: str | None
     """None where a record keeps the key of its source."""
 
@@ -37,3 +36,6 @@ TOPICS = (
     Topic("reports", ReportReady, "conversationId"),
     Topic("dead-letters", DeadLetter, None),
 )
+
+BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
+BY_EVENT: dict[type[Wire], Topic] = {topic.event: topic for topic in TOPICS}

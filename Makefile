@@ -1,0 +1,54 @@
+# Everything a developer runs; each target sets up what it needs first.
+
+# The first one that is new enough and that the embedded database has wheels for.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$python && break; \
+	done)
+LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml
+
+.PHONY: setup demo test test-kafka lint format bench lock schemas clean
+
+setup: .venv/installed
+
+.venv/installed: requirements.lock pyproject.toml
+	@test -x .venv/bin/python || test -n "$(PYTHON)" || { \
+		echo "Python 3.11, 3.12 or 3.13 is needed, and neither python3 nor python3.13, python3.12 or python3.11 is one." >&2; \
+		echo "Install one, or name it: make setup PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup
+	.venv/bin/rolestream demo
+
+test: setup
+	.venv/bin/python -m pytest --ignore=tests/bench --ignore=tests/kafka
+
+# On a real Apache Kafka, from Maven Central; needs Java 17, Maven and openssl.
+test-kafka: setup
+	.venv/bin/python -m pytest tests/kafka
+
+lint: setup
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-logo
+
+format: setup
+	.venv/bin/ruff check --fix
+	.venv/bin/ruff format
+
+bench: setup
+	.venv/bin/python -m tests.bench
+
+# Two locks: all that a developer needs, and of it only what the image holds.
+lock: setup
+	$(LOCK) --extra dev --output-file requirements.lock
+	$(LOCK) --extra build --constraint requirements.lock --no-annotate --output-file deploy/requirements.lock
+
+schemas: setup
+	.venv/bin/python -m schemas.generate
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
