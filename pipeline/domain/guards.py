@@ -1,0 +1,186 @@
+"""What words of a question say nothing of who the user is: other people, role play, the past, wishes, denials.
+
+Each guard reads one clause, and asks whether the clause says a role of somebody else, or of another time, in plain
+words. A guard that cannot tell lets the role pass: the model has read the question, and code only catches slips.
+"""
+
+import re
+from functools import lru_cache
+
+from pipeline.domain.lexicon import lexicon, phrase
+from pipeline.domain.mentions import hints_at, mentions
+from pipeline.domain.roles import role_of
+from pipeline.domain.spelling import fold, simplified
+from pipeline.words import words
+
+Span = tuple[int, int]
+
+_CLAUSE_END = re.compile(
+    r"[,，。!！?？;；\n、()（）…~～]+|\.(?=\s|$)|\s[-–—]+\s|——"
+    r"|\s(?=(?:but|because|bc|cuz|coz|so|while|whereas|although|though|and (?:i|im|i'm|ive|i've|we|my|he|she)|which)\b)"
+    r"|(?=但是|不过|可是|因为|所以|而我|但我)",
+    re.IGNORECASE,
+)
+
+#: How many characters before and after a quote a guard reads: no plain clause is longer, and some texts have no end.
+_SIGHT = 120
+
+
+@lru_cache(maxsize=64)
+def clauses(text: str) -> tuple[Span, ...]:
+    """The places of the clauses of a text, in order; ends are exclusive."""
+    found, start = list[Span](), 0
+    for match in _CLAUSE_END.finditer(text):
+        if text[start : match.start()].strip():
+            found.append((start, match.start()))
+        start = match.end()
+    if text[start:].strip():
+        found.append((start, len(text)))
+    return tuple(found)
+
+
+def clauses_of(span: Span, text: str) -> list[str]:
+    """The clauses that a place in the text touches, as far as a guard needs to see."""
+    first, last = max(span[0] - _SIGHT, 0), span[1] + _SIGHT
+    return [
+        text[max(start, first) : min(end, last)] for start, end in clauses(text) if start < span[1] and span[0] < end
+    ]
+
+
+@lru_cache(maxsize=1)
+def _someone() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A clause that says something of another person, in English and in Chinese; `rest` is what it says."""
+    people = words("people")
+    en, zh = people["en"], people["zh"]
+    relation = "|".join(sorted(en["relations"], key=len, reverse=True))
+    kin = rf"(?:(?:step|grand|half)-?)?(?:{relation})s?(?:-?\s?in-?\s?law)?"
+    who = (
+        rf"(?:(?:{'|'.join(en['owners'])})\s+(?:[\w-]+\s+){{0,2}}?{kin}"
+        rf"|(?:{'|'.join(en['some'])})\s+(?:[\w-]+\s+)?{kin}(?:\s+of\s+(?:mine|ours))?"
+        rf"|^\s*(?:\w+\s+)?(?:{'|'.join(en['bare'])})|\b(?:{'|'.join(en['pronouns'])}))"
+    )
+    verb = rf"(?:'s|'re|'ve|n't|\b(?:{'|'.join(en['verbs'])})\b)"
+    english = re.compile(rf"\b{who}(?P<gap>(?:\W*[\w'-]+){{0,4}}?)\W*(?P<rest>{verb}.*)", re.IGNORECASE | re.DOTALL)
+    relation = "|".join(sorted(zh["relations"], key=len, reverse=True))
+    owner = "|".join(sorted(zh["owners"], key=len, reverse=True))
+    pronoun = "|".join(sorted(zh["pronouns"], key=len, reverse=True))
+    chinese = re.compile(
+        rf"(?:(?<![和跟与])(?:{owner})(?:家|们)?(?:的)?(?:一个|有个|那个|这个|大|小|前|新|老)?(?:{relation})(?:们)?(?:的?(?:{relation}))*"
+        rf"|^\W*(?:btw|因为|听说|而且|那个|有个|一个|my\s+\w+)?\s*(?:{pronoun}|{relation}|my\s+\w+)(?:们)?)"
+        rf"(?P<gap>[^我俺]{{0,6}}?)(?P<rest>(?:{'|'.join(zh['verbs'])}).*)",
+        re.IGNORECASE | re.DOTALL,
+    )
+    return english, chinese
+
+
+@lru_cache(maxsize=1)
+def _self() -> re.Pattern[str]:
+    """Where a clause comes back to the user."""
+    return re.compile(rf"\b(?:{'|'.join(words('people')['en']['selves'])})\b|[我俺咱]|本人", re.IGNORECASE)
+
+
+@lru_cache(maxsize=8)
+def _stance(kind: str) -> re.Pattern[str]:
+    lists = words("stances")[kind]
+    return re.compile(
+        "|".join([rf"(?<![\w']){pattern}" for pattern in lists["en"]] + [f"(?:{pattern})" for pattern in lists["zh"]]),
+        re.IGNORECASE,
+    )
+
+
+def _plain(clause: str) -> str:
+    return simplified(clause).replace("’", "'")
+
+
+def is_kin(name: str) -> bool:
+    """Whether a role names what somebody is to another person, as a parent is to a child."""
+    heads = {phrase(head) for head in words("people")["kin"]["heads"]}
+    return any(part.head in heads for part in role_of(name).parts)
+
+
+def said_of_other(clause: str, name: str) -> bool:
+    """Whether the clause says the role of somebody else ("my sister is a nurse", 我妹妹是护士)."""
+    clause = _plain(clause)
+    for pattern in _someone():
+        for match in pattern.finditer(clause):
+            before = clause[: match.start()].rstrip()
+            if re.search(r"(?:\b(?:me|i) and|和|跟|与)$", before, re.IGNORECASE):
+                continue
+            if _self().search(match["gap"]):
+                continue
+            rest = _self().split(match["rest"], maxsplit=1)[0]
+            said = mentions if is_kin(name) else hints_at
+            if said(rest, name):
+                return True
+    return False
+
+
+def _after(kind: str, clause: str) -> list[str]:
+    """What the clause says after each word of a stance, up to where it comes back to the present."""
+    present = re.compile(
+        "|".join([*words("stances")["present"]["en"], *words("stances")["present"]["zh"]]), re.IGNORECASE
+    )
+    plain = _plain(clause)
+    return [present.split(plain[match.end() :], maxsplit=1)[0] for match in _stance(kind).finditer(plain)]
+
+
+def pretended(clause: str, name: str) -> bool:
+    """Whether the clause only plays with the role ("act as a pirate", 假设你是医生, "if I were a judge")."""
+    return any(mentions(said, name) for said in _after("pretended", clause))
+
+
+def past(clause: str, name: str) -> bool:
+    """Whether the clause says that the role is over ("I used to be a cook", 以前当过厨师)."""
+    if re.search(r"没|从来|never", clause):
+        return False
+    endings = any(
+        mentions(_plain(clause)[max(match.start() - 8, 0) :], name)
+        for match in _stance("past").finditer(_plain(clause))
+    )
+    return endings and not _now(clause, name)
+
+
+def _now(clause: str, name: str) -> bool:
+    """Whether the role stands after a word of the present."""
+    lists = words("stances")["present"]
+    found = re.search("|".join([*lists["en"], *lists["zh"]]), _plain(clause), re.IGNORECASE)
+    return found is not None and mentions(_plain(clause)[found.end() :], name)
+
+
+def wished(clause: str, name: str) -> bool:
+    """Whether the clause wishes for the role ("I want to become a pilot", 想当飞行员)."""
+    already = "|".join(words("stances")["wished"]["already"])
+    return any(
+        mentions(said, name) and not re.match(rf"\W*(?:an?\s+|个|一个)?(?:{already})", said, re.IGNORECASE)
+        for said in _after("wished", clause)
+    )
+
+
+def negated(clause: str, name: str) -> bool:
+    """Whether the clause denies the role ("I'm no plumber", 我不是护士)."""
+    return any(mentions(_self().split(said, maxsplit=1)[0], name) for said in _after("negated", clause))
+
+
+@lru_cache(maxsize=2048)
+def not_of_the_user(clause: str, name: str) -> bool:
+    """Whether any of the guards catches the role in this clause."""
+    return any(guard(clause, name) for guard in (said_of_other, pretended, past, wished, negated))
+
+
+def asks_what_anybody_may(question: str) -> bool:
+    """Whether the whole question is a neutral one, which tells next to nothing of who asks ("what is a firewall?")."""
+    lists = words("stances")["neutral"]
+    plain = _plain(question).strip().rstrip("?？!！.。~ ").strip()
+    if _self().search(plain) or len(plain) > 60:
+        return False
+    return re.fullmatch("|".join([*lists["en"], *lists["zh"]]), plain, re.IGNORECASE) is not None
+
+
+def turned(name: str) -> frozenset[str]:
+    """How the name itself turns the role round: "not", "former" or "future"."""
+    return role_of(name).turns
+
+
+def fits_anybody(name: str) -> bool:
+    """Whether a name says nothing about whom it names: user, owner, beginner."""
+    return role_of(name).vague or not fold(name) or (fold(name),) in lexicon().vague

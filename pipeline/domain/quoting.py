@@ -1,0 +1,129 @@
+"""Where a question holds words that are not the user's own: quotations, pasted passages, code, planted instructions."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pipeline.words import words
+
+Span = tuple[int, int]
+
+_PAIRS = (
+    re.compile(r"“[^”]*”"),
+    re.compile(r"「[^」]*」"),
+    re.compile(r"『[^』]*』"),
+    re.compile(r"【[^】]*】"),
+    re.compile(r"«[^»]*»"),
+    re.compile(r"„[^“”]*[“”]"),
+    re.compile(r'"[^"\n]*"'),
+    re.compile(r"＂[^＂\n]*＂"),
+    # A single mark opens where no letter stands before it, and closes where none follows: an apostrophe does neither.
+    re.compile(r"(?<![\w'’])['‘](?=\S)[^\n]*?(?<=[^\s])['’](?!\w)"),
+)
+_FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
+_INLINE_CODE = re.compile(r"`[^`\n]+`")
+_QUOTED_LINE = re.compile(r"^[ \t]*[>＞|].*$", re.MULTILINE)
+_LINE = re.compile(r"[^\n]+")
+#: Not that of an address, a time or a smile.
+_COLON = re.compile(r"[:：](?!//|\d|-?[)(DPp])\s*")
+_BELOW = re.compile(r"\s*\n\s*(\S.*?)(?=\n\s*\n|\Z)", re.DOTALL)
+_LEAD_LENGTH = 120
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A question with the spans in it that the user did not say of themselves; ends are exclusive."""
+
+    text: str
+    quoted: tuple[Span, ...]
+    """Inside quotation marks or a pasted passage."""
+    code: tuple[Span, ...]
+    planted: tuple[Span, ...]
+    """Lines that instruct a model instead of asking it."""
+
+
+def inside(span: Span, spans: tuple[Span, ...]) -> bool:
+    """Whether one of `spans` holds the whole of `span`."""
+    return any(start <= span[0] and span[1] <= end for start, end in spans)
+
+
+@lru_cache(maxsize=8)
+def _patterns(kind: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in words("quoting")[kind]), re.IGNORECASE | re.MULTILINE)
+
+
+@lru_cache(maxsize=64)
+def ground_of(text: str) -> Ground:
+    """Find what in a question is not the user's own."""
+    code = [match.span() for match in (*_FENCE.finditer(text), *_INLINE_CODE.finditer(text))]
+    code.extend(_lines_like("code", text))
+    quoted = [match.span() for pattern in _PAIRS for match in pattern.finditer(text)]
+    quoted.extend(match.span() for match in _QUOTED_LINE.finditer(text))
+    quoted.extend(_messages(text))
+    quoted.extend(_handed_over(text))
+    return Ground(text, tuple(quoted), tuple(code), tuple(_lines_like("planted", text)))
+
+
+def own_words(text: str) -> str:
+    """The question with everything that is not the user's own blanked, so that places stay."""
+    ground = ground_of(text)
+    return _blanked(text, (*ground.quoted, *ground.code, *ground.planted))
+
+
+def spoken(ground: Ground) -> str:
+    """The question with quotations and planted instructions blanked; code may be the user's own."""
+    return _blanked(ground.text, (*ground.quoted, *ground.planted))
+
+
+def _blanked(text: str, spans: Iterable[Span]) -> str:
+    letters = list(text)
+    for start, end in spans:
+        letters[start:end] = " " * (end - start)
+    return "".join(letters)
+
+
+def _lines_like(kind: str, text: str) -> list[Span]:
+    pattern = _patterns(kind)
+    return [line.span() for line in _LINE.finditer(text) if pattern.search(line[0])]
+
+
+def _messages(text: str) -> list[Span]:
+    """From a message's first header to the end of its body."""
+    found: list[Span] = []
+    for line in _LINE.finditer(text):
+        if found and line.start() < found[-1][1]:
+            continue
+        if _patterns("headers").match(line[0].strip()):
+            found.append((line.start(), _end_of_message(text, line.end())))
+    return found
+
+
+def _end_of_message(text: str, start: int) -> int:
+    """A body may come after one empty line; the next empty line ends it."""
+    headers = _patterns("headers")
+    place, in_body = start, False
+    for match in re.finditer(r"\n([^\n]*)", text[start:]):
+        line = match[1].strip()
+        if line and not headers.match(line):
+            in_body = True
+        elif not line and in_body:
+            break
+        place = start + match.end()
+    return place
+
+
+def _handed_over(text: str) -> list[Span]:
+    """What a line such as "translate this:" hands over: the paragraph below it, or the rest of the line."""
+    leads, found = _patterns("leads"), list[Span]()
+    for line in _LINE.finditer(text):
+        for colon in _COLON.finditer(line[0]):
+            # What introduces a passage stands close before the colon.
+            if not leads.search(line[0][max(colon.start() - _LEAD_LENGTH, 0) : colon.start()]):
+                continue
+            if colon.end() < len(line[0]):
+                found.append((line.start() + colon.end(), line.end()))
+            elif below := _BELOW.match(text, line.end()):
+                found.append(below.span(1))
+            break
+    return found

@@ -1,0 +1,125 @@
+"""The default measure tells the same, a form and a sibling from what merely looks alike."""
+
+import pytest
+
+from pipeline.domain.similarity import Relation, covers, lexical, more_specific, relation
+
+SAME, FORM, GENERAL = Relation.SAME, Relation.FORM, Relation.GENERAL
+SIBLING, RIVAL, NONE = Relation.SIBLING, Relation.RIVAL, Relation.NONE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "wanted"),
+    [
+        ("Software_Engineer", "software engineer", SAME),
+        ("engineer, software", "software engineer", SAME),
+        ("teacher of primary school", "Primary-School Teacher", SAME),
+        ("programmer", "软件开发工程师", SAME),
+        ("attorney", "lawyer", SAME),
+        ("paediatric nurse", "pediatric nurse", SAME),
+        ("acountant", "accountant", SAME),
+        ("學生", "学生", SAME),
+        ("程式設計師", "程序员", SAME),
+        ("ＩＴ support", "it support", SAME),
+        ("数学老师", "maths teacher", SAME),
+        ("mother of 2 kids", "两个孩子的妈妈", SAME),
+        ("修表师傅", "修表匠", SAME),
+        ("infirmière", "nurse", SAME),
+    ],
+)
+def test_the_same_concept(one: str, other: str, wanted: Relation) -> None:
+    """Case, order, spelling, synonyms, script and language do not make another role."""
+    assert relation(one, other) is wanted
+    assert lexical(one, other) == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "general"),
+    [
+        ("大学生", "学生"),
+        ("backend engineer", "software engineer"),
+        ("ward nurse", "护士"),
+        ("高三学生", "高中生"),
+        ("护士长", "护士"),
+        ("外卖骑手", "骑手"),
+        ("mother of two", "parent"),
+        ("cellist", "musician"),
+        ("structural engineer", "engineer"),
+        ("junior UX designer", "designer"),
+        ("sophomore", "student"),
+    ],
+)
+def test_a_form_of_the_other(form: str, general: str) -> None:
+    """The more specific of two is told from the general one, and covers it the one way only."""
+    assert relation(form, general) is FORM
+    assert relation(general, form) is GENERAL
+    assert covers(general, form)
+    assert not covers(form, general)
+    assert more_specific(general, form) == more_specific(form, general) == form
+    assert 0.8 <= lexical(form, general) < 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("maths teacher", "English teacher"),
+        ("數學老師", "英文老師"),
+        ("bus driver", "货车司机"),
+        ("frontend developer", "backend developer"),
+        ("滑雪教练", "武术教练"),
+        ("川菜厨师", "粤菜厨师"),
+    ],
+)
+def test_siblings_agree(one: str, other: str) -> None:
+    """Two kinds of one role are compatible."""
+    assert relation(one, other) is SIBLING
+    assert lexical(one, other) >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("structural engineer", "sound engineer"),
+        ("product manager", "project manager"),
+        ("数据分析师", "财务分析师"),
+        ("urologist", "neurologist"),
+        ("barista", "barrister"),
+        ("导游", "导演"),
+        ("木匠", "石匠"),
+        ("car owner", "cat owner"),
+        ("guitar beginner", "piano beginner"),
+        ("摄影爱好者", "烹饪爱好者"),
+        ("user", "user"),
+        ("用户", "用户"),
+        ("native English speaker", "non-native English speaker"),
+        ("英语母语者", "英语非母语者"),
+        ("licensed electrician", "unlicensed electrician"),
+        ("former nurse", "nurse"),
+        ("准护士", "护士"),
+        ("儿科医生的丈夫", "儿科医生"),
+        ("nurse's daughter", "nurse"),
+        ("小学生家长", "小学生"),
+        ("会计助理", "会计"),
+        ("teaching assistant", "teacher"),
+    ],
+)
+def test_what_does_not_agree(one: str, other: str) -> None:
+    """General heads, vague words, look-alikes, polarity and another subject make nothing agree."""
+    assert relation(one, other) is NONE
+    assert lexical(one, other) < 0.8
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("grade 3 teacher", "grade 4 teacher"),
+        ("mother of two", "mother of three"),
+        ("两个孩子的妈妈", "三个孩子的妈妈"),
+        ("second-year apprentice", "third-year apprentice"),
+        ("高二学生", "高三学生"),
+    ],
+)
+def test_another_number_is_a_rival(one: str, other: str) -> None:
+    """The same kind of role with another number does not agree, and is known for what it is."""
+    assert relation(one, other) is RIVAL
+    assert lexical(one, other) < 0.8
