@@ -1,0 +1,207 @@
+"""What a question says outright: who the user is, is not, was, or wants to become."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline.adapters.rules.own_words import OwnWords, Span
+from pipeline.adapters.rules.patterns import compiled, first, listed
+from pipeline.adapters.rules.role_names import RoleName, chinese_role, english_role
+from pipeline.words import words
+
+Claimed = Literal["states", "denies", "past", "wishes"]
+# Another role of a list: "a nurse and a mother", "not a lawyer, paralegal or recruiter".
+_ALSO = re.compile(r"\s*(?:,\s*)?(?:(and|&|/|or|nor)\b(?: also| i.?m| i am)?(?= )|(?<=,)(?= ?\w))", re.IGNORECASE)
+_HAS_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One role that the user names, and where."""
+
+    kind: Claimed
+    name: str
+    start: int
+    end: int
+
+
+def claims(own: OwnWords) -> list[Claim]:
+    """In the order of the question; a role that is denied, past or wished for is not stated by the same words."""
+    found: list[Claim] = []
+    for sentence in own.sentences:
+        for claim in (*_english(sentence), *_chinese(sentence), *_other(sentence)):
+            if own.fiction and _is_invented(claim, sentence):
+                continue
+            if not any(claim.start < other.end and other.start < claim.end for other in found):
+                found.append(claim)
+    return sorted(found, key=lambda claim: claim.start)
+
+
+def _is_invented(claim: Claim, sentence: Span) -> bool:
+    """In a sentence about fiction, only a trade that makes or reads fiction is the user's own."""
+    scenes = words("scenes")
+    return first(scenes["fiction"], sentence.text) is not None and not compiled(scenes["makes_fiction"]).search(
+        claim.name
+    )
+
+
+def _english(sentence: Span) -> Iterator[Claim]:
+    rules = words("statements")["en"]
+    not_mine = compiled(rules["not_mine"])
+    for kind in ("denies", "past", "wishes", "states"):
+        for pattern in rules[kind]:
+            for match in compiled(pattern).finditer(sentence.text):
+                rest = sentence.text[match.end() :]
+                if kind == "states" and (compiled(rules["not_meant"]).match(rest) or _not_mine(not_mine, match)):
+                    continue
+                yield from _roles(kind, sentence, match, rest)
+    for match in compiled(rules["as_a"]).finditer(sentence.text):
+        role = english_role(sentence.text[match.end() :])
+        if role and re.match(r"\s*(,|\bi\b|\bi'|myself|$)", sentence.text[match.end() + role.length :], re.IGNORECASE):
+            yield _claim("states", sentence, match, role)
+    yield from _english_deeds(sentence, not_mine)
+    here = re.match(r"\s*((?:[\w-]+ ){0,4}?[\w-]+) here\b(?=\s*[,.:;!-]|$)", sentence.text, re.IGNORECASE)
+    if here and (role := english_role(here.group(1), listed_only=True)) and role.length == len(here.group(1)):
+        yield Claim("states", role.name, sentence.start + here.start(1), sentence.start + here.end())
+
+
+def _not_mine(pattern: re.Pattern[str], match: re.Match[str]) -> bool:
+    """The words before the match make it a question, somebody's opinion, a condition or a joke."""
+    before = match.string[: match.start()]
+    asked: str = words("statements")["en"]["asked"]
+    return pattern.search(before) is not None or compiled(asked).search(before) is not None
+
+
+def _roles(kind: str, sentence: Span, match: re.Match[str], rest: str) -> Iterator[Claim]:
+    """The role after the match, and those listed after it."""
+    role = english_role(rest)
+    field = _field(rest) if kind == "denies" and not role else None
+    if field:
+        yield _claim("denies", sentence, match, field)
+    if not role:
+        return
+    yield _claim(kind, sentence, match, role)
+    end = match.end() + role.length
+    while another := _ALSO.match(sentence.text, end):
+        start, listed_only = another.end(), another.group(1) is None
+        other = english_role(sentence.text[start:], listed_only=listed_only)
+        if not other:
+            return
+        end = start + other.length
+        yield Claim(_kind(kind), other.name, sentence.start + start, sentence.start + end)
+
+
+def _kind(kind: str) -> Claimed:
+    return next(known for known in ("states", "denies", "past", "wishes") if known == kind)
+
+
+def _claim(kind: str, sentence: Span, match: re.Match[str], role: RoleName) -> Claim:
+    return Claim(_kind(kind), role.name, sentence.start + match.start(), sentence.start + match.end() + role.length)
+
+
+def _field(rest: str) -> RoleName | None:
+    """ "I left engineering" denies the engineer."""
+    for field, role in words("statements")["en"]["fields"].items():
+        match = re.match(rf"\s*{re.escape(field)}\b", rest, re.IGNORECASE)
+        if match:
+            return RoleName(role, match.end())
+    return None
+
+
+def _english_deeds(sentence: Span, not_mine: re.Pattern[str]) -> Iterator[Claim]:
+    rules = words("statements")["en"]
+    for pattern, name in rules["does"]:
+        for match in compiled(pattern).finditer(sentence.text):
+            if _not_mine(not_mine, match):
+                continue
+            parts = {key: " ".join(value.split()).lower() for key, value in match.groupdict().items() if value}
+            role = _owner(parts["what"]) if name == "{what} owner" else name.format(**parts)
+            yield Claim("states", role, sentence.start + match.start(), sentence.start + match.end())
+
+
+def _owner(shop: str) -> str:
+    """A shop's owner by trade where it has a name: a florist owns the flower shop."""
+    owners: dict[str, str] = words("statements")["en"]["owners"]
+    if shop in owners:
+        return owners[shop]
+    first_words, _, last = shop.rpartition(" ")
+    return (
+        f"{first_words} {owners[last]}" if first_words and last in {"farm", "business", "company"} else f"{shop} owner"
+    )
+
+
+def _chinese(sentence: Span) -> Iterator[Claim]:
+    if not _HAS_HAN.search(sentence.text):
+        return
+    rules = words("statements")["zh"]
+    subject = rules["subject"] + rules["between"]
+    yield from _chinese_roles("denies", sentence, [subject + pattern for pattern in rules["denies"]])
+    yield from _chinese_roles("denies", sentence, rules["denies_bare"])
+    yield from _chinese_roles("past", sentence, [subject + pattern for pattern in rules["past"]])
+    yield from _chinese_roles("wishes", sentence, rules["wishes"])
+    yield from _chinese_deeds(sentence)
+    yield from _chinese_roles("states", sentence, [subject + "(" + "|".join(rules["states"]) + ")"])
+    yield from _chinese_roles("states", sentence, rules["titles"])
+    if compiled(rules["subject"]).search(sentence.text):
+        yield from _chinese_roles("states", sentence, [rules["bare_states"]])
+
+
+def _chinese_roles(kind: Claimed, sentence: Span, patterns: list[str]) -> Iterator[Claim]:
+    rules = words("statements")["zh"]
+    for pattern in patterns:
+        for match in compiled(pattern).finditer(sentence.text):
+            rest = sentence.text[match.end() :]
+            if kind == "states" and (
+                compiled(rules["not_meant"]).match(rest) or _not_mine(compiled(rules["not_mine"]), match)
+            ):
+                continue
+            role = chinese_role(rest)
+            if role:
+                yield _claim(kind, sentence, match, role)
+
+
+def _chinese_deeds(sentence: Span) -> Iterator[Claim]:
+    rules = words("statements")["zh"]
+    subject = rules["subject"] + rules["between"] + "(?:是(?:个|在)?)?"
+    for pattern, name in rules["does"]:
+        for match in compiled(pattern.replace("我~", subject)).finditer(sentence.text):
+            if _not_mine(compiled(rules["not_mine"]), match):
+                continue
+            kind: Claimed = "denies" if name.startswith("-") else "states"
+            role = _deed_name(name.lstrip("-"), match)
+            if role:
+                yield Claim(kind, role, sentence.start + match.start(), sentence.start + match.end())
+
+
+def _deed_name(name: str, match: re.Match[str]) -> str | None:
+    rules, parts = words("statements")["zh"], {k: v or "" for k, v in match.groupdict().items()}
+    if name == "place":
+        place: str = rules["places"].get(parts["verb"], "{where}职员")
+        return place.format(where=re.sub(r"^(一家|一个|家|个|某|这|那)", "", parts["where"]))
+    if name != "verb":
+        return name.format(**{key: re.sub(r"^(一家|家|个|间)", "", value) for key, value in parts.items()})
+    what = re.sub(r"^(个|点|些|家|一家|了|过)", "", parts["what"])
+    if re.search(rules["not_in_name"], what):
+        return None
+    if what in rules["trades"]:
+        trade: str = rules["trades"][what]
+        return trade
+    head = chinese_role(what)
+    if head and head.length == len(what):
+        return head.name
+    verb: str = rules["verbs"].get(parts["verb"], "{what}从业者")
+    return verb.format(what=what)
+
+
+def _other(sentence: Span) -> Iterator[Claim]:
+    """Spanish, French, German and their like: the noun that follows "I am", with its "of …"."""
+    rules = words("statements")["other"]
+    for kind in ("denies", "states"):
+        for pattern in rules[kind]:
+            for match in compiled(pattern).finditer(sentence.text):
+                role = re.match(r"([^\W\d_]{4,}(?: (?:de|di|da|en|für) [^\W\d_]{3,})?)", sentence.text[match.end() :])
+                if role and role.group().casefold().split()[0] not in listed(rules["not_roles"]):
+                    if _not_mine(compiled(rules["not_mine"]), match):
+                        continue
+                    yield _claim(kind, sentence, match, RoleName(role.group(), role.end()))

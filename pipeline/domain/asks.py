@@ -1,0 +1,113 @@
+"""What a question asks for in plain words: an answer or a report, and how it should be written."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, get_args
+
+from pipeline.words import words
+from schemas.events import DecidedMode, Mode
+from schemas.role import PreferenceField
+
+Language = Literal["en", "zh"]
+#: How far a preference that was asked for reaches.
+AskedScope = Literal["turn", "conversation", "stable"]
+
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_WORD = re.compile(r"[^\W\d_\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_SENTENCE_END = re.compile(r"[.!?。！？；\n]+\s*")
+_QUOTED = re.compile(r"```.*?(?:```|\Z)|\"[^\"\n]*\"|“[^”]*”|「[^」]*」|『[^』]*』|【[^】]*】|《[^》]*》", re.DOTALL)
+# Wishes stand at the start or the end; what is longer is pasted. The bounds keep the cost of the rules small.
+_HEAD, _TAIL, _LONGEST_SENTENCE = 4000, 2000, 400
+
+
+@dataclass(frozen=True)
+class AskedPreference:
+    """One preference that the words ask for; `quote` is where they do."""
+
+    field: PreferenceField
+    value: str
+    scope: AskedScope
+    quote: str
+
+
+def language_of(text: str) -> Language:
+    """Chinese when Han characters are at least as many as the words in other scripts, else English."""
+    han = len(_HAN.findall(text))
+    return "zh" if han and han >= len(_WORD.findall(text)) else "en"
+
+
+def decided_mode(text: str, mode: Mode) -> DecidedMode:
+    """`auto` becomes a report where research, a report or a comparison is asked for, else an answer."""
+    if mode != "auto":
+        return mode
+    rules: Mapping[str, list[str]] = words("asks")["mode"]
+    for sentence in _sentences(text):
+        if _first(rules["report"], sentence) and not _first(rules["not_report"], sentence):
+            return "report"
+    return "answer"
+
+
+def asked_preferences(text: str) -> tuple[AskedPreference, ...]:
+    """The preferences that plain words ask for, at most one a field; the last wish in the text wins."""
+    asked: dict[PreferenceField, AskedPreference] = {}
+    sentences = _sentences(text)
+    for number, sentence in enumerate(sentences):
+        scope = _scope(sentence, sentences[number - 1] if number else "")
+        for field in get_args(PreferenceField):
+            found = _wish(field, sentence)
+            if found:
+                value, quote = found
+                asked[field] = AskedPreference(field, value, scope, quote)
+    return tuple(asked.values())
+
+
+def _sentences(text: str) -> list[str]:
+    """Without quoted and pasted text, which asks for nothing."""
+    if len(text) > _HEAD + _TAIL:
+        text = text[:_HEAD] + "\n" + text[-_TAIL:]
+    plain = _QUOTED.sub(" ", text.replace("’", "'"))
+    return [
+        sentence[start : start + _LONGEST_SENTENCE]
+        for sentence in _SENTENCE_END.split(plain)
+        for start in range(0, len(sentence), _LONGEST_SENTENCE)
+        if sentence.strip()
+    ]
+
+
+def _wish(field: PreferenceField, sentence: str) -> tuple[str, str] | None:
+    """The value asked for last in a sentence; at the same place the longer words win ("not too short")."""
+    found = []
+    for value, patterns in words("asks")[field].items():
+        match = _last(patterns, sentence)
+        if match:
+            found.append((match.end(), match.end() - match.start(), value, match.group().strip()))
+    if not found:
+        return None
+    _, _, value, quote = max(found)
+    return value, quote
+
+
+def _scope(sentence: str, before: str) -> AskedScope:
+    """ "Whatever I ask" or "just this once" may stand in a short sentence of its own before the wish."""
+    for context in (sentence, before if len(before) < 40 else ""):
+        for scope in ("turn", "stable"):
+            if _first(words("asks")[scope], context):
+                return "turn" if scope == "turn" else "stable"
+    return "conversation"
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _first(patterns: Iterable[str], text: str) -> re.Match[str] | None:
+    return next((match for pattern in patterns if (match := _compiled(pattern).search(text))), None)
+
+
+def _last(patterns: Iterable[str], text: str) -> re.Match[str] | None:
+    """The match that ends last, the longest of those."""
+    matches = [match for pattern in patterns for match in _compiled(pattern).finditer(text)]
+    return max(matches, key=lambda match: (match.end(), match.end() - match.start()), default=None)

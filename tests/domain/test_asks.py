@@ -1,0 +1,121 @@
+"""Facts about what plain words ask for."""
+
+import pytest
+
+from pipeline.domain.asks import asked_preferences, decided_mode, language_of
+
+REPORTS = [
+    "research the history of sourdough",
+    "please research this further",
+    "Can you do some research on heat pumps?",
+    "write a report on our options",
+    "I need a detailed report about noise in open offices",
+    "compare Kafka and RabbitMQ",
+    "Compare these two contracts for me",
+    "研究一下红烧肉的来历",
+    "再深入研究一下",
+    "帮我写一份市场分析报告",
+    "对比一下这两款相机",
+    "比较微服务和单体的优缺点",
+]
+ANSWERS = [
+    "how do I write a report for my boss",
+    "what does research say about naps",
+    "my research is on coral reefs, which lens?",
+    "how do I compare two strings in Python",
+    "don't write a report, just tell me",
+    "我是研究生，论文怎么开题",
+    "研究表明喝咖啡好，真的吗",
+    "报告怎么写才清楚",
+    "哪个比较好",
+    "不用写报告，说结论就行",
+    'translate: "research the market"',
+]
+
+
+@pytest.mark.parametrize("text", REPORTS)
+def test_a_report_is_decided_where_research_a_report_or_a_comparison_is_asked_for(text: str) -> None:
+    """`auto` becomes `report` for a plain request for one, in both languages."""
+    assert decided_mode(text, "auto") == "report"
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_words_about_reports_ask_for_none(text: str) -> None:
+    """A question on writing reports, research as a thing, and a quoted request are answered."""
+    assert decided_mode(text, "auto") == "answer"
+
+
+@pytest.mark.parametrize("mode", ["answer", "report", "log"])
+def test_a_mode_that_was_chosen_stays(mode: str) -> None:
+    """Only `auto` is decided."""
+    for text in (REPORTS[0], ANSWERS[0]):
+        assert decided_mode(text, mode) == mode  # type: ignore[arg-type]  # the parameter's type is wider than a mode
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value", "scope"),
+    [
+        ("more detail please", "detailLevel", "COMPREHENSIVE", "conversation"),
+        ("keep it short: which wood for a chopping board?", "detailLevel", "CONCISE", "conversation"),
+        ("just this once, keep it short", "detailLevel", "CONCISE", "turn"),
+        ("I always want long answers", "detailLevel", "COMPREHENSIVE", "stable"),
+        ("Whatever I ask, always show me examples", "responseFormat", "STRUCTURED_WITH_EXAMPLES", "stable"),
+        ("medium length is fine", "detailLevel", "BALANCE", "conversation"),
+        ("step by step please, no theory", "contentDepth", "PRACTICAL", "conversation"),
+        ("explain the theory behind it", "contentDepth", "CONCEPTUAL", "conversation"),
+        ("just the big picture", "contentDepth", "OVERVIEW", "conversation"),
+        ("这次简单说", "detailLevel", "CONCISE", "turn"),
+        ("详细点", "detailLevel", "COMPREHENSIVE", "conversation"),
+        ("我一向喜欢详细的解释，说详细点", "detailLevel", "COMPREHENSIVE", "stable"),
+        ("以后都用例子说", "responseFormat", "STRUCTURED_WITH_EXAMPLES", "stable"),
+        ("别太长，也别太短，中等篇幅", "detailLevel", "BALANCE", "conversation"),
+        ("不要讲理论，直接教我怎么做", "contentDepth", "PRACTICAL", "conversation"),
+        ("讲讲背后的原理", "contentDepth", "CONCEPTUAL", "conversation"),
+    ],
+)
+def test_plain_words_ask_for_a_preference_with_its_scope(text: str, field: str, value: str, scope: str) -> None:
+    """A wish has a value, and reaches as far as its words say."""
+    assert (field, value, scope) in [(asked.field, asked.value, asked.scope) for asked in asked_preferences(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is a firewall?",
+        "a brief history teacher joke",
+        "简单的菜谱有吗",
+        "my essay is short",
+        '"keep it short" is on the sign',
+    ],
+)
+def test_ordinary_words_ask_for_nothing(text: str) -> None:
+    """Words such as short or 简单 are no wish about the answer by themselves, and a quotation asks for nothing."""
+    assert asked_preferences(text) == ()
+
+
+def test_the_last_wish_of_a_text_wins() -> None:
+    """Who changes their mind within one question gets what they said last."""
+    (asked,) = asked_preferences("keep it short. no wait, in detail please")
+    assert asked.value == "COMPREHENSIVE"
+
+
+def test_the_quote_of_a_wish_is_in_the_text() -> None:
+    """Every wish can be shown in the user's own words."""
+    text = "please keep it brief, and with examples"
+    assert all(asked.quote in text for asked in asked_preferences(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("how do I bake bread", "en"),
+        ("怎么做面包", "zh"),
+        ("召回侧加了 user embedding", "zh"),
+        ("how do you read 饕餮 aloud", "en"),
+        ("🙏", "en"),
+        ("學生怎麼買票", "zh"),
+    ],
+)
+def test_the_language_is_that_of_most_of_the_words(text: str, language: str) -> None:
+    """A few foreign words do not change the language of a question."""
+    assert language_of(text) == language
