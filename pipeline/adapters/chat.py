@@ -1,0 +1,228 @@
+"""One chat completion of an OpenAI-compatible server, tried until it succeeds or has failed for good."""
+
+import asyncio
+import logging
+import random
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import openai
+from openai.types.chat import ChatCompletion
+
+from pipeline.adapters.dialect import Dialect, adapted
+from pipeline.adapters.reply_schemas import ReplyShape
+from pipeline.adapters.retrying import retried, retry_after, wait_before_retry
+from pipeline.errors import ModelFailed, ModelRefused
+from schemas.events import Cost
+
+log = logging.getLogger(__name__)
+
+#: What the first wait after a failure is, in seconds, before jitter.
+FIRST_WAIT = 0.5
+#: The longest wait before a retry, in seconds, whatever the server asks for.
+LONGEST_WAIT = 60.0
+
+
+@dataclass(frozen=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request: `shape` where an object is wanted."""
+
+    model: str
+    messages: tuple[Message, ...]
+    temperature: float
+    max_tokens: int
+    shape: ReplyShape | None = None
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What the model said; `cut` when it ran into the token limit."""
+
+    text: str
+    cut: bool
+
+
+@dataclass
+class Bill:
+    """What the calls for one purpose have cost so far; waits between them cost nothing."""
+
+    model: str
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+    def cost(self) -> Cost:
+        return Cost(
+            model=self.model,
+            calls=self.calls,
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            milliseconds=self.milliseconds,
+        )
+
+    @property
+    def milliseconds(self) -> int:
+        return round(self.seconds * 1000)
+
+    def failed(self, message: str) -> ModelFailed:
+        return ModelFailed(message, calls=self.calls, milliseconds=self.milliseconds)
+
+    def refused(self, message: str) -> ModelRefused:
+        return ModelRefused(message, calls=self.calls, milliseconds=self.milliseconds)
+
+
+@dataclass(frozen=True)
+class _Trouble:
+    """A call that gave no completion: what to say about it, and whether the same call may yet succeed."""
+
+    message: str
+    retried: bool
+    status: int = 0
+    said: str = ""
+    wait: float | None = None
+    """Seconds that the server asked for."""
+
+
+_NO_COMPLETION = _Trouble(
+    "the model server's reply is no chat completion: check ROLESTREAM_MODEL__BASE_URL", retried=False
+)
+
+
+class Chat:
+    """Chat completions of one server; remembers what each of its models takes."""
+
+    def __init__(
+        self,
+        client: openai.AsyncOpenAI,
+        *,
+        timeout: float,
+        retries: int,
+        first_wait: float = FIRST_WAIT,
+        longest_wait: float = LONGEST_WAIT,
+    ) -> None:
+        self._client = client
+        self._timeout, self._retries = timeout, retries
+        self._first_wait, self._longest_wait = first_wait, longest_wait
+        self._dialects: dict[str, Dialect] = {}
+
+    async def complete(self, ask: Ask, bill: Bill) -> Completion:
+        """The completion; raises ModelFailed when no try gave one, ModelRefused when the model declined."""
+        dialect = self._dialects.get(ask.model, Dialect())
+        failures = 0
+        while True:
+            outcome = await self._call(ask, dialect, bill)
+            if isinstance(outcome, ChatCompletion):
+                self._dialects[ask.model] = dialect
+                return _completion(outcome, bill)
+            if "content_filter" in outcome.said:
+                raise bill.refused("the model server's content filter declined the request")
+            other = adapted(dialect, outcome.status, outcome.said, structured=ask.shape is not None)
+            if other is not None:
+                log.info("model server refused a parameter", extra={"action": "model_adapt", "dialect": str(other)})
+                dialect = other
+                continue
+            if not outcome.retried or failures >= self._retries:
+                raise bill.failed(outcome.message)
+            wait = wait_before_retry(failures, outcome.wait, self._first_wait, self._longest_wait, random.random())
+            failures += 1
+            log.info(
+                "model call failed, trying again",
+                extra={"action": "model_retry", "status": outcome.status, "failures": failures, "seconds": wait},
+            )
+            await asyncio.sleep(wait)
+
+    async def _call(self, ask: Ask, dialect: Dialect, bill: Bill) -> ChatCompletion | _Trouble:
+        parameters = dialect.parameters(ask.shape, ask.max_tokens, ask.temperature)
+        messages: Any = [{"role": message.role, "content": message.content} for message in ask.messages]
+        bill.calls += 1
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(self._timeout):
+                completion = await self._client.chat.completions.create(
+                    model=ask.model, messages=messages, **parameters
+                )
+        except (TimeoutError, openai.APIError, ValueError) as exc:
+            return self._trouble(exc, ask.model)
+        finally:
+            bill.seconds += time.monotonic() - started
+        return _checked(completion, bill)
+
+    def _trouble(self, exc: Exception, model: str) -> _Trouble:
+        # What the server says may echo the conversation or the key: it is matched here and goes no further.
+        if isinstance(exc, (TimeoutError, openai.APITimeoutError)):
+            message = f"the model server did not answer within {self._timeout:g} s: raise ROLESTREAM_MODEL__TIMEOUT"
+            return _Trouble(f"{message} or take a faster model", retried=True)
+        if isinstance(exc, openai.APIConnectionError):
+            url = self._client.base_url
+            message = f"the model server at {url.host}:{url.port or url.scheme} cannot be reached"
+            return _Trouble(f"{message}: start it, or set ROLESTREAM_MODEL__BASE_URL", retried=True)
+        if isinstance(exc, openai.APIStatusError):
+            said = f"{exc} {exc.code} {exc.body}".lower()
+            return _Trouble(
+                _status_message(exc, said, model),
+                retried=retried(exc.status_code, said),
+                status=exc.status_code,
+                said=said,
+                wait=retry_after(exc.response.headers, datetime.now(UTC)),
+            )
+        if isinstance(exc, UnicodeEncodeError):
+            return _Trouble("the API key holds letters that no key has: set ROLESTREAM_MODEL__API_KEY", retried=False)
+        return _NO_COMPLETION
+
+
+def _checked(completion: object, bill: Bill) -> ChatCompletion | _Trouble:
+    """Servers send error pages and error objects with status 200 as well."""
+    if not isinstance(completion, ChatCompletion) or not isinstance(completion.choices, list):
+        return _NO_COMPLETION
+    usage = completion.usage
+    if usage is not None:
+        bill.prompt_tokens += usage.prompt_tokens or 0
+        bill.completion_tokens += usage.completion_tokens or 0
+    if not completion.choices or completion.choices[0].message is None:
+        return _Trouble("the model server sent a reply without a choice", retried=True)
+    return completion
+
+
+def _completion(completion: ChatCompletion, bill: Bill) -> Completion:
+    choice = completion.choices[0]
+    if choice.finish_reason == "content_filter":
+        raise bill.refused("the model server's content filter withheld the reply")
+    if choice.message.refusal:
+        raise bill.refused("the model declined to reply")
+    return Completion(_text(choice.message.content), cut=choice.finish_reason == "length")
+
+
+def _text(content: object) -> str:
+    """Some servers send a list of parts where the contract has a string."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+_STATUS_MESSAGES = {
+    401: "the model server refused the API key: set ROLESTREAM_MODEL__API_KEY",
+    403: "the API key may not use model {model}: set ROLESTREAM_MODEL__API_KEY or ROLESTREAM_MODEL__NAME",
+    404: "the model server knows no model {model}, or not this address: "
+    "set ROLESTREAM_MODEL__NAME or ROLESTREAM_MODEL__BASE_URL",
+    429: "the model server turns calls away: lower ROLESTREAM_MAX_RUNNING",
+}
+
+
+def _status_message(exc: openai.APIStatusError, said: str, model: str) -> str:
+    message = _STATUS_MESSAGES.get(exc.status_code, "the model server failed")
+    if "insufficient_quota" in said:
+        message = "the quota of the API key is used up: raise it, or set another ROLESTREAM_MODEL__API_KEY"
+    elif any(words in said for words in ("context length", "context_length", "context size", "maximum context")):
+        message = "the request is longer than model {model} can read: take a model with a longer context"
+    # The code is a fixed word of the server's; its message may hold what was sent.
+    code = f", {exc.code[:60]}" if exc.code and exc.code.isidentifier() else ""
+    return f"{message.format(model=model)} (status {exc.status_code}{code})"

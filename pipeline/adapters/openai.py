@@ -1,0 +1,119 @@
+"""The language model of any OpenAI-compatible server, behind the Model port."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import openai
+
+from pipeline.adapters.chat import FIRST_WAIT, LONGEST_WAIT, Ask, Bill, Chat, Completion
+from pipeline.adapters.json_reading import read_json, storable, without_reasoning
+from pipeline.adapters.messages import answer_messages, extraction_messages, reask_messages, report_messages
+from pipeline.adapters.reply_schemas import ReplyShape, extraction_shape, report_shape
+from pipeline.ports import AnswerRequest, Json, Proposal, Reply
+
+EXTRACTION_TEMPERATURE = 0.1
+ANSWER_TEMPERATURE = 0.3
+EXTRACTION_TOKENS = 800
+ANSWER_TOKENS = 1_500
+REPORT_TOKENS = 3_000
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a reply gave: a usable object, or what was wrong with it."""
+
+    content: Json = None
+    problem: str = ""
+
+
+class OpenAIModel:
+    """`timeout` is the deadline of one call in seconds, from its start; waits between tries do not count."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None,
+        api_key: str | None,
+        extraction_name: str,
+        answer_name: str,
+        timeout: float = 60.0,
+        retries: int = 2,
+        answer_tokens: int = ANSWER_TOKENS,
+        first_wait: float = FIRST_WAIT,
+        longest_wait: float = LONGEST_WAIT,
+    ) -> None:
+        # The client refuses to be built without a key, which a server of one's own does not need.
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url or None, api_key=(api_key or "").strip() or "none", timeout=timeout, max_retries=0
+        )
+        self._chat = Chat(
+            self._client, timeout=timeout, retries=retries, first_wait=first_wait, longest_wait=longest_wait
+        )
+        self._extraction_name, self._answer_name = extraction_name, answer_name
+        self._answer_tokens = answer_tokens
+        self._extraction_shape = extraction_shape()
+
+    async def extract(self, question: str, history: Sequence[str]) -> Proposal:
+        messages = extraction_messages(question, history)
+        ask = Ask(
+            self._extraction_name, messages, EXTRACTION_TEMPERATURE, EXTRACTION_TOKENS, shape=self._extraction_shape
+        )
+        return await self._object(ask, self._extraction_shape)
+
+    async def report(self, request: AnswerRequest) -> Proposal:
+        shape = report_shape(request.sources)
+        ask = Ask(self._answer_name, report_messages(request), ANSWER_TEMPERATURE, REPORT_TOKENS, shape=shape)
+        return await self._object(ask, shape)
+
+    async def answer(self, request: AnswerRequest) -> Reply:
+        ask = Ask(self._answer_name, answer_messages(request), ANSWER_TEMPERATURE, self._answer_tokens)
+        bill = Bill(ask.model)
+        for tokens in (ask.max_tokens, 2 * ask.max_tokens):
+            completion = await self._chat.complete(replace(ask, max_tokens=tokens), bill)
+            text = _answer_text(completion)
+            if text:
+                return Reply(text, bill.cost())
+        raise bill.failed("the model gave an empty answer twice")
+
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    async def _object(self, ask: Ask, shape: ReplyShape) -> Proposal:
+        """The object asked for, asking once more where the first reply gives none."""
+        bill = Bill(ask.model)
+        completion = await self._chat.complete(ask, bill)
+        first = _read(completion, shape)
+        if not first.problem:
+            return Proposal(first.content, bill.cost())
+        again = reask_messages(completion.text, first.problem, shape.keys)
+        tokens = ask.max_tokens * 2 if completion.cut else ask.max_tokens
+        completion = await self._chat.complete(replace(ask, messages=ask.messages + again, max_tokens=tokens), bill)
+        second = _read(completion, shape)
+        best = second if second.content is not None else first
+        if best.content is None:
+            raise bill.failed(f"the model's reply could not be read, twice: {second.problem}")
+        return Proposal(best.content, bill.cost())
+
+
+def _read(completion: Completion, shape: ReplyShape) -> _Reading:
+    if not completion.text.strip():
+        return _Reading(problem="it was empty")
+    try:
+        content = storable(read_json(completion.text, shape.keys))
+    except ValueError as exc:
+        return _Reading(problem="it was cut off, be shorter" if completion.cut else str(exc))
+    if isinstance(content, list) and len(content) == 1:
+        content = content[0]
+    if content == []:
+        return _Reading(content)
+    if not isinstance(content, dict) or not content.keys() & shape.core:
+        return _Reading(problem=f"it is no object with {json.dumps(sorted(shape.core))}")
+    if completion.cut and not content.keys() >= set(shape.keys):
+        return _Reading(content, problem="it was cut off, be shorter")
+    return _Reading(content)
+
+
+def _answer_text(completion: Completion) -> str:
+    text = str(storable(without_reasoning(completion.text))).strip()
+    return f"{text} …" if text and completion.cut else text

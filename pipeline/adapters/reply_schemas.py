@@ -1,0 +1,107 @@
+"""The JSON Schemas of the objects that models are asked for: strict-mode compatible, every list and string bounded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from schemas.events import Source
+from schemas.role import (
+    MAX_CHARACTERISTICS,
+    MAX_IDENTITIES,
+    MAX_NAME,
+    MAX_OVERVIEW,
+    ContentDepth,
+    DetailLevel,
+    PreferenceScope,
+    ResponseFormat,
+)
+
+Schema = dict[str, Any]
+
+#: Some servers refuse these: the structure alone is then asked for, and code keeps the bounds.
+BOUNDS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"})
+
+
+@dataclass(frozen=True)
+class ReplyShape:
+    """An object that a model is asked for; without one of the `core` keys it says nothing."""
+
+    name: str
+    schema: Schema
+    core: frozenset[str]
+
+    @property
+    def keys(self) -> list[str]:
+        return list(self.schema["properties"])
+
+
+def extraction_shape() -> ReplyShape:
+    """What one question suggests about the user."""
+    names = _list(_text(MAX_NAME), MAX_IDENTITIES)
+    evidence = _object(quote=_text(160), supports=_list(_text(MAX_NAME), 3))
+    schema = _object(
+        identities=names,
+        characteristics=_list(_text(MAX_NAME), MAX_CHARACTERISTICS),
+        evidence=_list(evidence, 8),
+        preferences=_object(
+            detailLevel=_preference(DetailLevel),
+            contentDepth=_preference(ContentDepth),
+            responseFormat=_preference(ResponseFormat),
+        ),
+        states=names,
+        denies=names,
+        score={"type": "number", "minimum": 0, "maximum": 1},
+        overview=_text(MAX_OVERVIEW),
+    )
+    return ReplyShape("extraction", schema, frozenset(schema["properties"]))
+
+
+def report_shape(sources: Sequence[Source]) -> ReplyShape:
+    """A report that can cite these sources and no others."""
+    if sources:
+        citations = _list({"type": "string", "enum": [source.id for source in sources]}, len(sources))
+    else:
+        citations = _list(_text(1), 0)
+    schema = _object(
+        title=_text(150),
+        citations=citations,
+        keyPoints=_list(_text(300), 7),
+        overview=_text(1200),
+        sections=_list(_object(heading=_text(120), text=_text(1800)), 6),
+        surveyNote=_text(800),
+    )
+    return ReplyShape("report", schema, frozenset({"overview", "sections"}))
+
+
+def without_bounds(schema: Schema) -> Schema:
+    """The same structure for servers that know no bounds."""
+    return {key: _bare(value) for key, value in schema.items() if key not in BOUNDS}
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        return without_bounds(value)
+    return [_bare(item) for item in value] if isinstance(value, list) else value
+
+
+def _object(**properties: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _text(longest: int) -> Schema:
+    return {"type": "string", "maxLength": longest}
+
+
+def _list(items: Schema, most: int) -> Schema:
+    return {"type": "array", "items": items, "maxItems": most}
+
+
+def _preference(values: Any) -> Schema:
+    value = {"type": "string", "enum": list(get_args(values))}
+    scope = {"type": "string", "enum": list(get_args(PreferenceScope))}
+    return {"anyOf": [_object(value=value, scope=scope), {"type": "null"}]}
