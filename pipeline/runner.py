@@ -1,0 +1,101 @@
+"""One record from decoding to delivery: decode, handle, publish, and dead-letter what cannot be done."""
+
+import logging
+import traceback
+from collections.abc import Mapping
+
+from pydantic import ValidationError
+
+from pipeline.errors import BadEvent, SettingsInvalid
+from pipeline.ports import Failure, Processor, Publisher, Record, Services
+from schemas.events import ERROR_PREFIX, DeadLetter
+from schemas.topics import BY_NAME
+from schemas.wire import Wire
+
+log = logging.getLogger(__name__)
+
+#: Headers that every event of a turn takes over from the record it came from.
+_PASSED_ON = ("traceparent", "tracestate")
+#: Ours are told from a client's own by this header.
+PRODUCER = ("producer", b"rolestream")
+_LONGEST_TRACE = 4000
+_LONGEST_MESSAGE = 1000
+
+
+def decode(record: Record) -> Wire:
+    """The record's event; raises BadEvent that says which field is wrong, without quoting the record."""
+    if record.value is None:
+        raise BadEvent("the record has no value: send the event as JSON")
+    try:
+        return BY_NAME[record.topic].event.model_validate_json(record.value, extra="ignore")
+    except ValidationError as exc:
+        wrong = "; ".join(
+            f"{'.'.join(map(str, error['loc'])) or 'record'}: {error['msg']}"
+            for error in exc.errors(include_url=False, include_input=False)[:10]
+        )
+        raise BadEvent(wrong) from exc
+
+
+class Runner:
+    """Runs one processor's records, each to its end: when `run` returns the record may be acknowledged."""
+
+    def __init__(self, processor: Processor, services: Services, publisher: Publisher) -> None:
+        self._processor, self._services, self._publisher = processor, services, publisher
+
+    async def run(self, record: Record) -> None:
+        """Handle a record and publish what comes of it; what cannot be handled becomes a dead letter.
+
+        Raises SettingsInvalid when Kafka refuses us.
+        """
+        try:
+            outputs = await self._processor.handle(decode(record), record, self._services)
+            for output in outputs:
+                if isinstance(output, Failure):
+                    await self._dead_letter(record, output.exception)
+                else:
+                    await self._publisher.publish(output, _headers(record, output))
+        except SettingsInvalid:
+            raise  # not the record's fault: the worker ends
+        except Exception as exc:
+            await self._dead_letter(record, exc)
+
+    async def _dead_letter(self, record: Record, exc: Exception) -> None:
+        letter = dead_letter(self._processor.name, record, exc, self._services)
+        log.warning(
+            "dead letter %s: %s: %s",
+            letter.letter_id,
+            letter.exception,
+            letter.message if isinstance(exc, BadEvent) else "see the dead letter for its stack trace",
+            extra={"action": "dead_letter"},
+        )
+        await self._services.store.add_dead_letter(letter)
+        await self._publisher.publish_dead_letter(letter)
+
+
+def _headers(record: Record, event: Wire) -> Mapping[str, bytes]:
+    """Who sends it, an id that every delivery of the same event repeats, and the trace it belongs to."""
+    passed_on = {name: record.headers[name] for name in _PASSED_ON if name in record.headers}
+    event_id = getattr(event, "event_id", "")
+    return {PRODUCER[0]: PRODUCER[1], "eventId": event_id.encode(), **passed_on}
+
+
+def dead_letter(processor: str, record: Record, exc: Exception, services: Services) -> DeadLetter:
+    """Everything that is known of a failure, bounded."""
+    expected = isinstance(exc, BadEvent)
+    trace = "" if expected else "".join(traceback.format_exception(exc))[-_LONGEST_TRACE:]
+    parent = record.headers.get("traceparent", b"").decode("ascii", "replace").split("-")
+    return DeadLetter(
+        processor=processor,
+        source_topic=record.topic,
+        source_partition=record.partition,
+        source_offset=record.offset,
+        exception=type(exc).__name__,
+        message=(str(exc) or type(exc).__name__)[:_LONGEST_MESSAGE],
+        stack_trace=trace,
+        trace_id=parent[1] if len(parent) == 4 else "",
+        record_time=record.time,
+        create_time=services.clock(),
+        key=record.key,
+        value=record.value,
+        headers=[(name, value) for name, value in record.headers.items() if not name.startswith(ERROR_PREFIX)],
+    )
