@@ -1,0 +1,1 @@
+"""Kafka: Faust for reading, aiokafka for writing."""

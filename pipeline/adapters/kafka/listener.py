@@ -1,0 +1,70 @@
+"""Listening to what becomes of questions: a consumer of no group that reads from now on."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+from pipeline.adapters.kafka.connection import Connection
+from pipeline.errors import Outage
+from schemas.topics import BY_NAME, TopicName
+from schemas.wire import Wire
+
+log = logging.getLogger(__name__)
+
+
+class KafkaListener:
+    """Hands every event of some topics, from now on, to `heard`."""
+
+    def __init__(self, connection: Connection, topics: Sequence[TopicName], heard: Callable[[Wire], None]) -> None:
+        self._connection, self._topics, self._heard = connection, topics, heard
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Stand at the end of every partition; raises Outage and SettingsInvalid."""
+        await self._connection.check()
+        self._consumer = AIOKafkaConsumer(
+            **self._connection.for_aiokafka(),
+            auto_offset_reset="latest",
+            enable_auto_commit=False,
+            fetch_max_wait_ms=self._connection.fetch_max_wait_ms,
+        )
+        try:
+            async with self._connection.explained():
+                await self._consumer.start()
+                self._consumer.assign(await self._partitions())
+                await self._consumer.seek_to_end()
+                for partition in self._consumer.assignment():
+                    await self._consumer.position(partition)
+        except BaseException:
+            await self._consumer.stop()
+            raise
+        self._task = asyncio.create_task(self._listen())
+
+    async def _partitions(self) -> list[TopicPartition]:
+        cluster: Any = await self._consumer._client.fetch_all_metadata()
+        found = []
+        for topic in self._topics:
+            name = self._connection.prefix + topic
+            partitions = cluster.partitions_for_topic(name)
+            if not partitions:
+                raise Outage(f"topic {name} is missing: run `rolestream topics create`")
+            found += [TopicPartition(name, partition) for partition in partitions]
+        return found
+
+    async def _listen(self) -> None:
+        prefix = self._connection.prefix
+        async for record in self._consumer:
+            topic = BY_NAME[record.topic.removeprefix(prefix)]
+            try:
+                self._heard(topic.event.model_validate_json(record.value or b"", extra="ignore"))
+            except ValueError:
+                log.debug("passing over a record that is no %s", topic.event.__name__)
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            await self._consumer.stop()

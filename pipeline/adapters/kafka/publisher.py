@@ -1,0 +1,96 @@
+"""Publishing on aiokafka: every send is confirmed by the broker before it counts."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import MessageSizeTooLargeError, RecordListTooLargeError
+
+from pipeline.adapters.kafka.connection import Connection
+from pipeline.adapters.outage import Patience
+from pipeline.errors import BadEvent, Outage
+from schemas.events import DeadLetter
+from schemas.topics import BY_EVENT
+from schemas.wire import Wire
+
+log = logging.getLogger(__name__)
+
+#: What a broker takes by default is 1 MiB; a dead letter may be larger, for its source already was near it.
+MAX_DEAD_LETTER_BYTES = 2 * 1024 * 1024
+_REQUEST_TIMEOUT_MS = 30_000
+#: Seconds for what is under way at a stop; without a broker it never ends.
+_STOP_TIMEOUT = 1.0
+
+Headers = Sequence[tuple[str, bytes]]
+
+
+class KafkaPublisher:
+    """The `Publisher` port. While Kafka is away a send waits: `patience` seconds, or for as long as it takes."""
+
+    def __init__(self, connection: Connection, *, patience: float | None = None) -> None:
+        self._connection = connection
+        self._patiently = Patience("Kafka", (Outage,), patience)
+        self._producer: AIOKafkaProducer | None = None
+
+    async def start(self) -> None:
+        """Connect; waits while no broker answers, and raises SettingsInvalid when one refuses us."""
+        await self._patiently(self._connect)
+
+    async def _connect(self) -> None:
+        await self._connection.check()
+        producer = AIOKafkaProducer(
+            **self._connection.for_aiokafka(),
+            acks="all",
+            max_request_size=MAX_DEAD_LETTER_BYTES,
+            request_timeout_ms=_REQUEST_TIMEOUT_MS,
+        )
+        try:
+            async with self._connection.explained():
+                await producer.start()
+        except BaseException:
+            await producer.stop()
+            raise
+        self._producer = producer
+
+    async def stop(self) -> None:
+        """Send what is under way, and disconnect."""
+        if self._producer is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._producer.stop(), _STOP_TIMEOUT)
+
+    async def publish(self, event: Wire, headers: Mapping[str, bytes], *, time: datetime | None = None) -> None:
+        """Send an event to its topic; raises BadEvent when it is larger than a broker takes, and SettingsInvalid."""
+        topic = BY_EVENT[type(event)]
+        value = event.to_json()
+        key = str(event.model_dump(by_alias=True)[topic.key]).encode() if topic.key else None
+        if not await self._send(topic.name, key, value, list(headers.items()), time):
+            raise BadEvent(f"the {type(event).__name__} of this record has {len(value)} bytes, more than Kafka takes")
+
+    async def publish_dead_letter(self, letter: DeadLetter) -> None:
+        headers = [*letter.headers, *letter.error_headers()]
+        if await self._send("dead-letters", letter.key, letter.value, headers, letter.record_time):
+            return
+        log.error("dead letter %s is too large for Kafka: its value is in MongoDB alone", letter.letter_id)
+        await self._send("dead-letters", letter.key, None, headers, letter.record_time)
+
+    async def _send(
+        self, topic: str, key: bytes | None, value: bytes | None, headers: Headers, time: datetime | None
+    ) -> bool:
+        """Whether the broker took it; False means that it never will."""
+        milliseconds = None if time is None else round(time.timestamp() * 1000)
+
+        async def attempt() -> bool:
+            assert self._producer is not None
+            async with self._connection.explained():
+                try:
+                    await self._producer.send_and_wait(
+                        self._connection.prefix + topic, value, key, timestamp_ms=milliseconds, headers=headers
+                    )
+                except (MessageSizeTooLargeError, RecordListTooLargeError):
+                    return False
+            return True
+
+        return await self._patiently(attempt)

@@ -1,0 +1,310 @@
+"""Reading on Faust: one app and consumer group a processor, key-ordered, acknowledged in offset order."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import faust
+from faust.events import Event
+from faust.exceptions import ConsumerNotStarted
+from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
+from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
+from faust.types import TP, AppT
+from mode import Service
+from mode.threads import ServiceThread, WorkerThread
+
+from pipeline.adapters.kafka.connection import Connection, refusal
+from pipeline.dispatch import Dispatcher
+from pipeline.errors import Stuck
+from pipeline.ports import Processor, Record
+from schemas.topics import BY_NAME
+
+log = logging.getLogger(__name__)
+# Services of Faust's log under the name of the module that their class is in, unless they are told otherwise.
+_faust_log = logging.getLogger("faust")
+
+# Faust's idle standby leaves its group after this many seconds, so it must never come.
+_NEVER = 1e7
+#: How long an app may take to stop beyond its drain deadline, in seconds.
+_STOP_GRACE = 2.5
+#: Seconds between looks at whether the group will have us.
+_LOOK_EVERY = 1.0
+
+
+class FaustDelivery:
+    """One event of a Faust stream, as the dispatcher sees it."""
+
+    __slots__ = ("_app", "_event", "generation", "key", "offset", "partition", "record")
+
+    def __init__(self, app: "ProcessorApp", event: Event, prefix: str) -> None:
+        message = event.message
+        self._app, self._event = app, event
+        self.partition: TP = message.tp
+        self.offset: int = message.offset
+        self.generation = message.generation_id
+        self.key: bytes | None = message.key
+        self.record = Record(
+            topic=BY_NAME[message.topic.removeprefix(prefix)].name,
+            partition=message.partition,
+            offset=message.offset,
+            key=message.key,
+            value=message.value,
+            time=datetime.fromtimestamp(message.timestamp, UTC),
+            headers=dict(message.headers or ()),
+        )
+
+    def ack(self) -> None:
+        self._event.ack()
+
+    def hand_back(self) -> None:
+        # Faust waits at a stop for every message that it has handed out, unless it is off this list.
+        self._app.faust_consumer._unacked_messages.discard(self._event.message)
+
+
+class _Thread(WorkerThread):
+    """Does not outlive the program: a client whose broker is away never ends by itself."""
+
+    def __init__(self, service: ServiceThread, **kwargs: Any) -> None:
+        super().__init__(service, **kwargs)
+        self.daemon = True
+
+
+class _ConsumerThread(AIOKafkaConsumerThread):
+    """Waits for new records as long as we say, where Faust has a constant."""
+
+    Worker = _Thread
+    logger = _faust_log
+
+    def _create_worker_consumer(self, transport: Any) -> Any:
+        consumer = super()._create_worker_consumer(transport)
+        consumer._fetch_max_wait_ms = _ours(self.app).fetch_max_wait_ms
+        return consumer
+
+    @Service.task
+    async def _end_where_refused(self) -> None:
+        """aiokafka keeps an error of the group for the next read, and Faust reads nothing before it has joined."""
+        app = _ours(self.app)
+        while not self.should_stop:
+            await self.sleep(_LOOK_EVERY)
+            exc = self._ensure_consumer()._coordinator._pending_exception
+            if exc is not None and refusal(exc):
+                app.main_loop.call_soon_threadsafe(app.fail, exc)
+                return
+
+
+class _Consumer(FaustConsumer):
+    """Finishes and commits what is done before it gives its partitions up; Faust forgets it."""
+
+    logger = _faust_log
+
+    def _new_consumer_thread(self) -> _ConsumerThread:
+        return _ConsumerThread(self, loop=self.loop, beacon=self.beacon)
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        try:
+            await _ours(self.app).drain(lost=self._membership_lost())
+            if revoked:
+                await self.commit()
+        except Exception:
+            log.exception("committing on revoke failed; what was not committed is delivered again")
+        await super().on_partitions_revoked(revoked)
+
+    def _membership_lost(self) -> bool:
+        """Whether the group went on without us: what we still finish, another worker does too."""
+        coordinator = getattr(self._thread._consumer, "_coordinator", None)
+        return coordinator is not None and coordinator.generation < 0
+
+
+class ProcessorApp(faust.App):
+    """The Faust app of one processor: its agents feed one dispatcher."""
+
+    logger = _faust_log
+
+    def __init__(
+        self,
+        processor: Processor,
+        connection: Connection,
+        run: Callable[[Record], Awaitable[None]],
+        *,
+        max_unacked: int,
+        drain_timeout: float,
+        waits: Callable[[asyncio.Task[None]], bool],
+    ) -> None:
+        self.connection, self.fetch_max_wait_ms = connection, connection.fetch_max_wait_ms
+        self.main_loop = asyncio.get_running_loop()
+        self.failure: asyncio.Future[None] = self.main_loop.create_future()
+        self.drain_timeout = drain_timeout
+        self.dispatcher: Dispatcher[FaustDelivery] = Dispatcher(
+            lambda delivery: run(delivery.record),
+            max_unacked=max_unacked,
+            drain_timeout=drain_timeout,
+            on_failure=self.fail,
+            waits=waits,
+        )
+        self._next: dict[TP, int] = {}
+        self._reread: dict[TP, int] = {}
+        super().__init__(
+            id=f"{connection.prefix}{processor.name}",
+            value_serializer="raw",
+            key_serializer="raw",
+            **connection.for_faust(),
+            **_faust_settings(connection),
+        )
+        self.on_rebalance_complete.connect(self._resume)
+        for topic in processor.reads:
+            channel = self.topic(connection.prefix + topic, value_type=bytes, key_type=bytes)
+            self.agent(channel, name=f"{processor.name}.{topic}")(self._reader(connection.prefix))
+
+    def _reader(self, prefix: str) -> Callable[[Any], Awaitable[None]]:
+        async def read(stream: Any) -> None:
+            async for event in stream.noack().events():
+                delivery = FaustDelivery(self, event, prefix)
+                del event  # Faust counts references to it
+                if await self._is_next(delivery):
+                    await self.dispatcher.submit(delivery)
+                else:
+                    delivery.hand_back()
+
+        return read
+
+    @property
+    def faust_consumer(self) -> _Consumer:
+        consumer = self.consumer
+        assert isinstance(consumer, _Consumer)
+        return consumer
+
+    async def _is_next(self, delivery: FaustDelivery) -> bool:
+        """Whether nothing was lost between the broker and us: a hole is read once more, then believed.
+
+        Acknowledging past a hole would lose what was in it for good; a log may have real holes
+        (transactions, compaction), and those are there again when it is read again.
+        """
+        tp, offset = delivery.partition, delivery.offset
+        if delivery.generation != self.consumer_generation_id:
+            return False
+        want = self._next.get(tp, self.faust_consumer._committed_offset.get(tp))
+        if want is None or offset == want or want < offset <= self._reread.get(tp, -1):
+            self._next[tp] = offset + 1
+            self._reread.pop(tp, None)
+            return True
+        if offset > want and tp not in self._reread:
+            log.warning("%s: expected offset %d, got %d; reading again", tp, want, offset, extra={"action": "reread"})
+            self._reread[tp] = offset
+            await self.consumer.seek(tp, want)
+        return False
+
+    async def drain(self, *, lost: bool = False) -> None:
+        """Finish what runs within the drain deadline, or give up at once what another worker has by now."""
+        begun = time.monotonic()
+        left = await self.dispatcher.drain(0.0 if lost else None)
+        self._next.clear()
+        self._reread.clear()
+        log.info(
+            "%s: drained in %.1f s, %d handed back",
+            self.conf.id,
+            time.monotonic() - begun,
+            left,
+            extra={"action": "drained"},
+        )
+
+    def fail(self, reason: BaseException) -> None:
+        """End the worker: a record can neither be done nor be passed over."""
+        if not self.failure.done():
+            self.failure.set_exception(reason)
+
+    async def _resume(self, *_: Any, **__: Any) -> None:
+        if not self.should_stop:
+            self.dispatcher.resume()
+
+    def on_rebalance_start(self) -> None:
+        # Faust calls this from the consumer's thread
+        super().on_rebalance_start()
+        self.main_loop.call_soon_threadsafe(self.dispatcher.begin_drain)
+
+    async def on_stop(self) -> None:
+        self.dispatcher.begin_drain()
+        with suppress(ConsumerNotStarted):
+            self.consumer.stop_flow()
+        self.flow_control.suspend()
+        self.flow_control.clear()
+        await self.drain()
+        await super().on_stop()
+
+    def _new_transport(self) -> Any:
+        transport = super()._new_transport()
+        transport.Consumer = _Consumer  # type: ignore[misc]  # Faust looks it up on the instance
+        return transport
+
+    def _create_directories(self) -> None:
+        """Faust keeps tables in a directory; we have none."""
+
+
+def _ours(app: AppT) -> ProcessorApp:
+    assert isinstance(app, ProcessorApp)
+    return app
+
+
+def _faust_settings(connection: Connection) -> dict[str, Any]:
+    """What keeps Faust from losing, doubling or starving events; each was measured."""
+    session = connection.session_timeout
+    return {
+        "web_enabled": False,
+        "broker_session_timeout": session,
+        "broker_heartbeat_interval": min(3.0, session / 4),
+        "broker_rebalance_timeout": max(60.0, session),
+        "broker_request_timeout": max(90.0, session * 2),
+        "broker_max_poll_interval": _NEVER,
+        "broker_max_poll_records": 100,
+        "broker_commit_interval": 0.5,
+        "stream_buffer_maxsize": 16384,
+        "stream_wait_empty": True,
+        "stream_processing_timeout": _NEVER,
+        "table_standby_replicas": 0,
+        "topic_disable_leader": True,
+        "topic_allow_declare": False,
+        "producer_acks": -1,
+        "processing_guarantee": "at_least_once",
+    }
+
+
+async def run_apps(
+    apps: Sequence[ProcessorApp], stop: Callable[[], Awaitable[object]], started: Callable[[], None]
+) -> None:
+    """Run the apps side by side until `stop` returns; raises what it raises, or why an app cannot go on."""
+    connection = apps[0].connection
+    await connection.check()
+    starting: asyncio.Future[Any] = asyncio.gather(*(app.start() for app in apps))
+    stopping = asyncio.ensure_future(stop())
+    crashes = [asyncio.create_task(app._crashed.wait()) for app in apps]
+    ends: list[asyncio.Future[Any]] = [stopping, *crashes, *(app.failure for app in apps)]
+    try:
+        async with connection.explained():
+            await asyncio.wait([starting, *ends], return_when=asyncio.FIRST_COMPLETED)
+            if starting.done():
+                starting.result()
+                started()
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if stopping.done():
+                stopping.result()
+            for app in apps:
+                if app.failure.done():
+                    app.failure.result()
+                if app.crashed:
+                    raise app.crash_reason or RuntimeError(f"{app.conf.id} crashed")
+    finally:
+        for task in (starting, stopping, *crashes):
+            task.cancel()
+        await _stop(apps)
+
+
+async def _stop(apps: Sequence[ProcessorApp]) -> None:
+    """Stop in order, but not for ever: without a broker Faust waits for one. Raises Stuck when it does."""
+    stops = [asyncio.create_task(app.stop()) for app in apps]
+    _, late = await asyncio.wait(stops, timeout=max(app.drain_timeout for app in apps) + _STOP_GRACE)
+    if late:
+        raise Stuck("Kafka does not answer: ended without it, what was not committed will be delivered again")
+    await asyncio.gather(*stops)

@@ -1,0 +1,168 @@
+"""The MongoDB store on motor: keyed writes that succeed once, few operations a turn."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
+from pymongo import ASCENDING, DESCENDING
+from pymongo.errors import ConfigurationError, ConnectionFailure, DuplicateKeyError, OperationFailure, WriteError
+
+from pipeline.adapters.outage import Patience
+from pipeline.errors import AlreadyStored, SettingsInvalid
+from schemas.documents import Conversation, Message, StoredExtraction
+from schemas.events import DeadLetter
+from schemas.role import TrackEntry
+from schemas.wire import ConversationId, QuestionId, Wire
+
+M = TypeVar("M", bound=Wire)
+T = TypeVar("T")
+
+Collection = AsyncIOMotorCollection[dict[str, Any]]
+
+#: Unique indexes by collection, beside the `_id` that the code makes from the key.
+_UNIQUE: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "conversations": (("conversationId",),),
+    "messages": (("conversationId", "messageId"),),
+    "extractions": (("conversationId", "questionId"),),
+    "role_tracks": (("conversationId", "turn"), ("conversationId", "questionId")),
+    "dead_letters": (("processor", "sourceTopic", "sourcePartition", "sourceOffset"),),
+}
+_SELECTION_TIMEOUT_MS = 2000
+_SOCKET_TIMEOUT_MS = 20_000
+
+
+class MongoStore:
+    """The `Store` port. While MongoDB is away a call waits: `patience` seconds, or for as long as it takes.
+
+    Built inside a running event loop, which it belongs to.
+    """
+
+    def __init__(self, url: str, database: str, *, patience: float | None = None) -> None:
+        try:
+            self._client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(
+                url,
+                tz_aware=True,
+                serverSelectionTimeoutMS=_SELECTION_TIMEOUT_MS,
+                socketTimeoutMS=_SOCKET_TIMEOUT_MS,
+                appname="rolestream",
+            )
+        except (ConfigurationError, ValueError) as exc:
+            raise SettingsInvalid(f"ROLESTREAM_MONGO__URL is no MongoDB connection string: {exc}") from exc
+        self._database = self._client[database]
+        self._patiently = Patience("MongoDB", (ConnectionFailure, OperationFailure), patience)
+
+    async def _do(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """Wait out outages; a refused document is the document's fault and no outage."""
+
+        async def attempt() -> T | WriteError:
+            try:
+                return await operation()
+            except WriteError as exc:
+                return exc
+
+        result = await self._patiently(attempt)
+        if isinstance(result, DuplicateKeyError):
+            raise AlreadyStored(f"the key is taken: {result.details}") from result
+        if isinstance(result, WriteError):
+            raise result
+        return result
+
+    async def prepare(self) -> None:
+        """Create the indexes that are missing."""
+        for name, keys in _UNIQUE.items():
+            for key in keys:
+                await self._index(name, key, unique=True)
+        await self._index("messages", ("conversationId", "turn"), unique=False)
+
+    async def _index(self, collection: str, fields: tuple[str, ...], *, unique: bool) -> None:
+        keys = [(field, ASCENDING) for field in fields]
+        await self._do(lambda: self._database[collection].create_index(keys, unique=unique))
+
+    async def ping(self) -> None:
+        """Raises Outage when MongoDB cannot be reached within the patience."""
+        await self._do(lambda: self._database.command("ping"))
+
+    async def aclose(self) -> None:
+        self._client.close()
+
+    async def _one(self, model: type[M], collection: str, query: Mapping[str, Any]) -> M | None:
+        document = await self._do(lambda: self._database[collection].find_one(query))
+        return None if document is None else _read(model, document)
+
+    async def _newest(
+        self, model: type[M], collection: str, query: Mapping[str, Any], limit: int, sort: list[tuple[str, int]]
+    ) -> list[M]:
+        documents = await self._do(
+            lambda: self._database[collection].find(query).sort(sort).limit(limit).to_list(limit)
+        )
+        return [_read(model, document) for document in documents]
+
+    async def _add(self, collection: str, key: str, value: Wire) -> None:
+        document = {"_id": key, **value.model_dump(by_alias=True)}
+        await self._do(lambda: self._database[collection].insert_one(dict(document)))
+
+    async def last_question(self, conversation_id: ConversationId) -> Message | None:
+        query = {"conversationId": conversation_id, "role": "USER"}
+        found = await self._newest(Message, "messages", query, 1, [("turn", DESCENDING)])
+        return found[0] if found else None
+
+    async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None:
+        return await self._one(Message, "messages", {"conversationId": conversation_id, "messageId": message_id})
+
+    async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
+        query = {"conversationId": conversation_id, "turn": {"$lte": up_to_turn}}
+        newest_first = [("turn", DESCENDING), ("role", ASCENDING)]
+        return (await self._newest(Message, "messages", query, limit, newest_first))[::-1]
+
+    async def questions(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[str]:
+        if limit == 0 or before_turn <= 1:
+            return []
+        query = {"conversationId": conversation_id, "role": "USER", "turn": {"$lt": before_turn}}
+        found = await self._newest(Message, "messages", query, limit, [("turn", DESCENDING)])
+        return [message.text for message in reversed(found)]
+
+    async def add_message(self, message: Message) -> None:
+        await self._add("messages", f"{message.conversation_id}:{message.turn}:{message.role}", message)
+
+    async def conversation(self, conversation_id: ConversationId) -> Conversation | None:
+        return await self._one(Conversation, "conversations", {"_id": conversation_id})
+
+    async def touch_conversation(self, message: Message) -> None:
+        key = message.conversation_id
+        change = {
+            "$setOnInsert": {"conversationId": key, "userId": message.user_id},
+            "$max": {"turnCount": message.turn, "lastActiveTime": message.create_time},
+        }
+        await self._do(lambda: self._database["conversations"].update_one({"_id": key}, change, upsert=True))
+
+    async def note_guided(self, conversation_id: ConversationId, turn: int) -> None:
+        query = {"_id": conversation_id, "guidedTurn": None}
+        change = {"$set": {"guidedTurn": turn}}
+        await self._do(lambda: self._database["conversations"].update_one(query, change))
+
+    async def extraction(self, conversation_id: ConversationId, question_id: QuestionId) -> StoredExtraction | None:
+        query = {"conversationId": conversation_id, "questionId": question_id}
+        return await self._one(StoredExtraction, "extractions", query)
+
+    async def add_extraction(self, extraction: StoredExtraction) -> None:
+        await self._add("extractions", f"{extraction.conversation_id}:{extraction.turn}", extraction)
+
+    async def track(self, conversation_id: ConversationId, up_to_turn: int | None, limit: int) -> list[TrackEntry]:
+        query: dict[str, Any] = {"conversationId": conversation_id}
+        if up_to_turn is not None:
+            query["turn"] = {"$lte": up_to_turn}
+        return await self._newest(TrackEntry, "role_tracks", query, limit, [("turn", DESCENDING)])
+
+    async def add_entry(self, entry: TrackEntry) -> None:
+        await self._add("role_tracks", f"{entry.conversation_id}:{entry.turn}", entry)
+
+    async def add_dead_letter(self, letter: DeadLetter) -> None:
+        try:
+            await self._add("dead_letters", letter.letter_id, letter)
+        except AlreadyStored:
+            return
+
+
+def _read(model: type[M], document: dict[str, Any]) -> M:
+    """A stored document as its model; fields of a newer writer are passed over."""
+    return model.model_validate(document, extra="ignore")

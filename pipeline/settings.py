@@ -1,0 +1,146 @@
+"""Every setting, from ROLESTREAM_… environment variables and `.env`; nothing else reads the environment."""
+
+import os
+from typing import Literal, Self
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from pipeline.errors import SettingsInvalid
+
+_PREFIX = "ROLESTREAM_"
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class KafkaSettings(_Group):
+    brokers: str = Field("127.0.0.1:9092", description="Bootstrap servers, host:port, separated by commas.")
+    topic_prefix: str = Field("rolestream.", description="Comes before each topic and consumer group name.")
+    partitions: int = Field(4, ge=1, description="Partitions of each topic that `topics create` makes.")
+    replication: int = Field(1, ge=1, description="Replicas of each topic that `topics create` makes.")
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        "PLAINTEXT", description="How to speak to the brokers."
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+        "SCRAM-SHA-512", description="The SASL mechanism, where the protocol is SASL."
+    )
+    sasl_username: str | None = Field(None, description="The SASL user.")
+    sasl_password: SecretStr | None = Field(None, description="The SASL password.")
+    ssl_ca_file: str | None = Field(None, description="PEM file with the authority that signs the brokers.")
+    ssl_cert_file: str | None = Field(None, description="PEM file with our certificate, for mutual TLS.")
+    ssl_key_file: str | None = Field(None, description="PEM file with our key, for mutual TLS.")
+    session_timeout: float = Field(45, ge=1, description="Seconds until a silent worker loses its partitions.")
+    fetch_max_wait_ms: int = Field(
+        500, ge=1, description="How long a broker may hold a fetch that finds nothing, in milliseconds."
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.security_protocol.startswith("SASL") and not (self.sasl_username and self.sasl_password):
+            raise ValueError(f"{self.security_protocol} needs SASL_USERNAME and SASL_PASSWORD")
+        if bool(self.ssl_cert_file) != bool(self.ssl_key_file):
+            raise ValueError("SSL_CERT_FILE and SSL_KEY_FILE go together")
+        return self
+
+
+class MongoSettings(_Group):
+    url: SecretStr = Field(SecretStr("mongodb://127.0.0.1:27017"), description="The MongoDB connection string.")
+    database: str = Field(
+        "rolestream", pattern=r"^[^/\\. \"$*<>:|?\x00]{1,63}$", description="The database that holds everything."
+    )
+
+
+class ModelSettings(_Group):
+    base_url: str | None = Field(
+        None, description="An OpenAI-compatible server, up to and with /v1; OPENAI_BASE_URL serves where it is unset."
+    )
+    api_key: SecretStr | None = Field(None, description="Its key; OPENAI_API_KEY serves where it is unset.")
+    name: str = Field("gpt-4o-mini", description="The model's name.")
+    extraction_name: str | None = Field(None, description="Another model for extraction.")
+    answer_name: str | None = Field(None, description="Another model for answers and reports.")
+    timeout: float = Field(60, gt=0, description="Seconds for one model call, from its start.")
+    retries: int = Field(3, ge=0, description="How often a call that failed for the moment is tried again.")
+
+
+class RoleMemorySettings(_Group):
+    guide_scope: Literal["none", "once", "every"] = Field(
+        "every", description="Which answers are guided: none, the first of a conversation, or every one."
+    )
+    update_similarity_threshold: float = Field(
+        0.8, ge=0, le=1, description="From this similarity on two extractions agree."
+    )
+    history_user_messages_num: int = Field(
+        10, ge=0, le=100, description="How many earlier questions an extraction reads."
+    )
+
+
+class ConversationMemorySettings(_Group):
+    max_messages: int = Field(100, ge=1, le=1000, description="How many messages of a conversation are read back.")
+
+
+class ShortTermMemorySettings(_Group):
+    enabled: bool = Field(True, description="false: nothing is extracted or tracked, answers are not guided.")
+    conversation_memory: ConversationMemorySettings = ConversationMemorySettings()
+    user_role_memory: RoleMemorySettings = RoleMemorySettings()
+
+
+class Settings(BaseSettings):
+    """The settings of one worker or client; `ROLESTREAM_KAFKA__BROKERS` sets `kafka.brokers`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX,
+        env_nested_delimiter="__",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+    )
+
+    kafka: KafkaSettings = KafkaSettings()
+    mongo: MongoSettings = MongoSettings()
+    model: ModelSettings = ModelSettings()
+    short_term_memory: ShortTermMemorySettings = ShortTermMemorySettings()
+    guidance: Literal["fresh", "latest"] = Field(
+        "fresh", description="fresh: an answer waits for what its question taught; latest: it uses what was known."
+    )
+    max_running: int = Field(
+        256, ge=1, description="Model calls at once in one worker, all stages together; one stage gets three quarters."
+    )
+    max_unacked: int = Field(
+        4096, ge=1, description="Records that each processor holds unacknowledged; about 16 times MAX_RUNNING."
+    )
+    drain_timeout: float = Field(20, ge=0, description="Seconds that running work gets at a stop or rebalance.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="The least level logged.")
+    openai_base_url: str | None = Field(None, validation_alias=AliasChoices("OPENAI_BASE_URL"), exclude=True)
+    openai_api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("OPENAI_API_KEY"), exclude=True)
+
+    @property
+    def model_base_url(self) -> str | None:
+        return self.model.base_url or self.openai_base_url
+
+    @property
+    def model_api_key(self) -> SecretStr | None:
+        return self.model.api_key or self.openai_api_key
+
+
+def _unknown_names() -> list[str]:
+    """Variables with our prefix that set nothing: a misspelt setting must not pass for its default."""
+    known = tuple(_PREFIX + name.upper() for name in Settings.model_fields)
+    ours = [name for name in os.environ if name.startswith(_PREFIX) and not name.startswith(f"{_PREFIX}TEST_")]
+    return sorted(name for name in ours if name.upper().split("__")[0] not in known)
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the settings; raises SettingsInvalid naming each variable that is wrong."""
+    if unknown := _unknown_names():
+        raise SettingsInvalid(f"no such setting: {', '.join(unknown)}; `rolestream config` lists them")
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks them
+    except ValidationError as exc:
+        wrong = "; ".join(
+            f"{_PREFIX}{'__'.join(str(part).upper() for part in error['loc'])}: {error['msg']}"
+            for error in exc.errors(include_url=False, include_input=False)
+        )
+        raise SettingsInvalid(f"wrong setting: {wrong}") from exc

@@ -1,0 +1,55 @@
+"""Logs: one JSON object a line for machines, plain lines for people, and no floods from libraries."""
+
+import json
+import logging
+import sys
+import time
+from datetime import UTC, datetime
+
+#: Libraries that log much and repeat themselves: theirs from WARNING on, and each message once in a while.
+_LIBRARIES = ("faust", "mode", "aiokafka", "kafka", "pymongo", "motor", "openai", "httpx", "httpx2", "asyncio")
+_REPEAT_AFTER = 30.0
+
+
+class _Repeats(logging.Filter):
+    """Lets a library's message through once every `_REPEAT_AFTER` seconds, whatever its arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[tuple[str, object], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.partition(".")[0] not in _LIBRARIES:
+            return True
+        now, message = time.monotonic(), (record.name, record.msg)
+        if now - self._last.get(message, -_REPEAT_AFTER) < _REPEAT_AFTER:
+            return False
+        if len(self._last) > 1000:
+            self._last.clear()
+        self._last[message] = now
+        return True
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "action": getattr(record, "action", None),
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps({name: value for name, value in line.items() if value is not None}, ensure_ascii=False)
+
+
+def configure_logging(level: str) -> None:
+    """Send logs to standard error: JSON lines where it is a file or pipe, plain lines at a terminal."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_Repeats())
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.setFormatter(plain if sys.stderr.isatty() else _JsonLines())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    for library in _LIBRARIES:
+        logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLevelName(level)))

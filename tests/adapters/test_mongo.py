@@ -1,0 +1,148 @@
+"""The MongoDB store on a real server: keyed writes, order, bounds, outages."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from motor.motor_asyncio import AsyncIOMotorClient
+
+from pipeline.adapters.embedded import Services
+from pipeline.adapters.mongo import MongoStore
+from pipeline.errors import AlreadyStored, Outage, SettingsInvalid
+from schemas.documents import Message
+from schemas.events import DeadLetter
+from schemas.wire import ConversationId
+from tests.conftest import Names
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+C = ConversationId("c")
+
+
+@pytest.fixture
+async def store(services: Services, names: Names) -> AsyncIterator[MongoStore]:
+    store = MongoStore(services.mongo_url, names.database, patience=20)
+    await store.prepare()
+    yield store
+    await store.aclose()
+
+
+def message(turn: int, *, role: str = "USER", **changes: Any) -> Message:
+    fields = {
+        "conversationId": "c",
+        "messageId": f"{role}-{turn}",
+        "userId": "u",
+        "role": role,
+        "text": f"{role} {turn}",
+        "questionId": f"q{turn}",
+        "turn": turn,
+        "createTime": NOW + timedelta(minutes=turn),
+        "event": "{}",
+    }
+    return Message.model_validate(fields | changes)
+
+
+async def test_a_turn_is_taken_once(store: MongoStore) -> None:
+    """Of many workers that number the same turn one succeeds: a conversation cannot fork."""
+
+    async def take(number: int) -> bool:
+        try:
+            await store.add_message(message(1, messageId=f"m{number}"))
+        except AlreadyStored:
+            return False
+        return True
+
+    assert sum(await asyncio.gather(*(take(number) for number in range(10)))) == 1
+
+
+async def test_a_question_is_stored_once_whatever_its_turn(store: MongoStore) -> None:
+    """The same message under another turn is refused."""
+    await store.add_message(message(1))
+    with pytest.raises(AlreadyStored):
+        await store.add_message(message(2, messageId="USER-1"))
+
+
+async def test_ids_with_colons_do_not_collide(store: MongoStore) -> None:
+    """The key is made so that no id can pose as another conversation's turn."""
+    await store.add_message(message(1, conversationId="a"))
+    await store.add_message(message(1, conversationId="a:1"))
+    await store.add_message(message(11, conversationId="a:1:USER"))
+
+
+async def test_messages_come_back_as_they_were_in_order(store: MongoStore) -> None:
+    """Times, texts and roles survive; a turn's question stands before its answer; the limit keeps the last."""
+    said = [message(turn, role=role) for turn in (1, 2, 3) for role in ("USER", "ASSISTANT")]
+    for each in reversed(said):
+        await store.add_message(each)
+    await store.add_message(message(1, conversationId="other", text="not ours"))
+    assert await store.messages(C, 3, 100) == said
+    assert await store.messages(C, 2, 3) == said[1:4]
+    assert await store.questions(C, 3, 10) == ["USER 1", "USER 2"]
+    assert await store.questions(C, 3, 1) == ["USER 2"]
+    assert await store.questions(C, 3, 0) == []
+    assert await store.last_question(C) == said[4]
+    assert await store.message(C, "ASSISTANT-2") == said[3]
+    assert await store.message(C, "nobody") is None
+
+
+async def test_touching_a_conversation_never_moves_it_back(store: MongoStore) -> None:
+    """A late replay of an old turn changes neither the count nor the last activity, nor whose it is."""
+    await store.touch_conversation(message(2))
+    await store.touch_conversation(message(1, userId="thief"))
+    conversation = await store.conversation(C)
+    assert conversation is not None
+    assert (conversation.turn_count, conversation.user_id) == (2, "u")
+    assert conversation.last_active_time == NOW + timedelta(minutes=2)
+
+
+async def test_the_first_guided_turn_is_noted_once(store: MongoStore) -> None:
+    """Under scope ONCE a later note does not overwrite the first."""
+    await store.touch_conversation(message(1))
+    for turn in (1, 2):
+        await store.note_guided(C, turn)
+    conversation = await store.conversation(C)
+    assert conversation is not None
+    assert conversation.guided_turn == 1
+
+
+async def test_a_dead_letter_is_stored_once(store: MongoStore, services: Services, names: Names) -> None:
+    """A redelivered failure leaves one document, with the source's own bytes."""
+    letter = DeadLetter(
+        processor="p",
+        source_topic="questions",
+        source_partition=0,
+        source_offset=1,
+        exception="BadEvent",
+        message="no",
+        record_time=NOW,
+        create_time=NOW,
+        key=b"\x00k",
+        value=b"\xff\x00",
+        headers=[("h", b"v")],
+    )
+    for _ in range(2):
+        await store.add_dead_letter(letter)
+    client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(services.mongo_url)
+    (document,) = await client[names.database]["dead_letters"].find().to_list(None)
+    client.close()
+    assert (document["key"], document["value"], document["headers"]) == (b"\x00k", b"\xff\x00", [["h", b"v"]])
+
+
+async def test_preparing_twice_is_harmless(store: MongoStore) -> None:
+    """Every worker that starts prepares the indexes."""
+    await store.prepare()
+
+
+async def test_an_outage_is_told_when_the_patience_is_over(names: Names) -> None:
+    """A command does not wait for ever for a database that is not there."""
+    store = MongoStore("mongodb://127.0.0.1:1", names.database, patience=0)
+    with pytest.raises(Outage, match="MongoDB cannot be reached"):
+        await store.ping()
+    await store.aclose()
+
+
+async def test_a_wrong_url_names_the_setting() -> None:
+    """A misspelt connection string is an error of the settings and no outage."""
+    with pytest.raises(SettingsInvalid, match="ROLESTREAM_MONGO__URL"):
+        MongoStore("mongo:/nowhere", "d")

@@ -1,0 +1,110 @@
+"""The settings: names, defaults, sources, clear errors, hidden secrets."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import SettingsInvalid
+from pipeline.settings import Settings, load_settings
+
+
+@pytest.fixture(autouse=True)
+def an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No `.env` of the developer's is read."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_defaults_are_the_published_ones() -> None:
+    """The names and defaults of the published feature hold."""
+    memory = load_settings().short_term_memory
+    assert memory.enabled is True
+    assert memory.conversation_memory.max_messages == 100
+    assert memory.user_role_memory.guide_scope == "every"
+    assert memory.user_role_memory.update_similarity_threshold == 0.8
+    assert memory.user_role_memory.history_user_messages_num == 10
+
+
+def test_nested_names_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two underscores go one level down."""
+    monkeypatch.setenv("ROLESTREAM_SHORT_TERM_MEMORY__USER_ROLE_MEMORY__GUIDE_SCOPE", "once")
+    monkeypatch.setenv("ROLESTREAM_KAFKA__BROKERS", "a:1,b:2")
+    settings = load_settings()
+    assert settings.short_term_memory.user_role_memory.guide_scope == "once"
+    assert settings.kafka.brokers == "a:1,b:2"
+
+
+def test_a_dotenv_file_is_read_and_the_environment_wins(an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`.env` sets what the environment leaves open."""
+    (an_empty_folder / ".env").write_text("ROLESTREAM_MAX_RUNNING=3\nROLESTREAM_MAX_UNACKED=9\nOTHER=x\n")
+    monkeypatch.setenv("ROLESTREAM_MAX_RUNNING", "4")
+    settings = load_settings()
+    assert (settings.max_running, settings.max_unacked) == (4, 9)
+
+
+def test_the_openai_names_serve_where_ours_are_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OPENAI_BASE_URL and OPENAI_API_KEY are taken, and ours win over them."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://theirs/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "their-key")
+    settings = load_settings()
+    assert settings.model_base_url == "http://theirs/v1"
+    assert settings.model_api_key is not None
+    assert settings.model_api_key.get_secret_value() == "their-key"
+    monkeypatch.setenv("ROLESTREAM_MODEL__BASE_URL", "http://ours/v1")
+    assert load_settings().model_base_url == "http://ours/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MAX_RUNNING", "0"),
+        ("MAX_RUNNING", "many"),
+        ("GUIDANCE", "stale"),
+        ("KAFKA__SECURITY_PROTOCOL", "TELNET"),
+        ("MONGO__DATABASE", "a.b"),
+        ("SHORT_TERM_MEMORY__USER_ROLE_MEMORY__UPDATE_SIMILARITY_THRESHOLD", "1.5"),
+        ("SHORT_TERM_MEMORY__USER_ROLE_MEMORY__GUIDE_SCOPE", "always"),
+        ("KAFKA__BORKERS", "x:1"),
+        ("MAX_RUNING", "3"),
+    ],
+)
+def test_a_wrong_setting_is_named(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says which variable is wrong, also where a nested name is misspelt."""
+    monkeypatch.setenv(f"ROLESTREAM_{name}", value)
+    with pytest.raises(SettingsInvalid, match=f"ROLESTREAM_{name}"):
+        load_settings()
+
+
+def test_sasl_without_a_password_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A protocol that needs credentials asks for them at the start."""
+    monkeypatch.setenv("ROLESTREAM_KAFKA__SECURITY_PROTOCOL", "SASL_SSL")
+    with pytest.raises(SettingsInvalid, match="SASL_USERNAME and SASL_PASSWORD"):
+        load_settings()
+
+
+def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the repr nor an error shows a key, a password or a connection string."""
+    monkeypatch.setenv("ROLESTREAM_MODEL__API_KEY", "sk-very-secret")
+    monkeypatch.setenv("ROLESTREAM_MONGO__URL", "mongodb://user:very-secret@host")
+    monkeypatch.setenv("ROLESTREAM_KAFKA__SASL_PASSWORD", "very-secret")
+    assert "very-secret" not in repr(load_settings())
+    monkeypatch.setenv("ROLESTREAM_MAX_RUNNING", "0")
+    with pytest.raises(SettingsInvalid) as failure:
+        load_settings()
+    assert "very-secret" not in str(failure.value)
+
+
+def test_every_setting_is_described() -> None:
+    """Nobody has to guess what a setting does."""
+
+    def undescribed(model: type, path: str = "") -> list[str]:
+        fields = model.model_fields.items()  # type: ignore[attr-defined]  # only pydantic models come here
+        missing = []
+        for name, about in fields:
+            if hasattr(about.annotation, "model_fields"):
+                missing += undescribed(about.annotation, f"{path}{name}.")
+            elif not about.description and not about.exclude:
+                missing.append(path + name)
+        return missing
+
+    assert undescribed(Settings) == []
