@@ -1,0 +1,232 @@
+"""The one place where settings become adapters, and adapters a worker or a client."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from pipeline.adapters.embedded import embedded_services
+from pipeline.adapters.kafka.connection import Connection
+from pipeline.adapters.kafka.listener import KafkaListener
+from pipeline.adapters.kafka.publisher import KafkaPublisher
+from pipeline.adapters.kafka.topics import create_topics, missing_topics
+from pipeline.adapters.kafka.worker import ProcessorApp, run_apps
+from pipeline.adapters.mongo import MongoStore
+from pipeline.adapters.openai import OpenAIModel
+from pipeline.adapters.rules import RulesModel
+from pipeline.domain.similarity import lexical
+from pipeline.errors import SettingsInvalid
+from pipeline.limits import LimitedModel, Permits
+from pipeline.ports import Model, Policy, Processor, Publisher, Services, Store
+from pipeline.processors import NAMES, topology
+from pipeline.runner import Runner
+from pipeline.settings import KafkaSettings, Settings
+from schemas.role import GuideScope, TrackEntry
+from schemas.topics import TopicName
+from schemas.wire import ConversationId, Wire
+
+#: The processors that call the model.
+MODEL_STAGES = ("role-extraction", "report-generation")
+_SCOPES: dict[str, GuideScope] = {"none": "NONE", "once": "ONCE", "every": "EVERY"}
+#: What becomes of a question, in the order it usually happens.
+_FOLLOWED: tuple[TopicName, ...] = ("turns", "extractions", "guidance", "answers", "reports")
+
+#: Seconds for which a command waits for a service that does not answer.
+_CLIENT_PATIENCE = 10.0
+
+Listen = Callable[[Callable[[Wire], None]], AbstractAsyncContextManager[None]]
+
+
+def kafka_connection(settings: Settings) -> Connection:
+    kafka = settings.kafka
+    return Connection(
+        brokers=kafka.brokers,
+        prefix=kafka.topic_prefix,
+        security_protocol=kafka.security_protocol,
+        sasl_mechanism=kafka.sasl_mechanism,
+        sasl_username=kafka.sasl_username,
+        sasl_password=kafka.sasl_password.get_secret_value() if kafka.sasl_password else None,
+        ssl_ca_file=kafka.ssl_ca_file,
+        ssl_cert_file=kafka.ssl_cert_file,
+        ssl_key_file=kafka.ssl_key_file,
+        session_timeout=kafka.session_timeout,
+        fetch_max_wait_ms=kafka.fetch_max_wait_ms,
+    )
+
+
+def mongo_store(settings: Settings, *, patience: float | None = None) -> MongoStore:
+    """Inside a running event loop."""
+    return MongoStore(settings.mongo.url.get_secret_value(), settings.mongo.database, patience=patience)
+
+
+def chosen_model(settings: Settings) -> Model:
+    """A server where a key or base URL is set, else the offline rules."""
+    model, key, base_url = settings.model, settings.model_api_key, settings.model_base_url
+    if key is None and base_url is None:
+        return RulesModel()
+    return OpenAIModel(
+        base_url=base_url,
+        api_key=key.get_secret_value() if key else None,
+        extraction_name=model.extraction_name or model.name,
+        answer_name=model.answer_name or model.name,
+        timeout=model.timeout,
+        retries=model.retries,
+    )
+
+
+def chosen_processors(settings: Settings, names: Sequence[str]) -> list[Processor]:
+    """The named processors, or all of them; raises SettingsInvalid for a name that is none."""
+    unknown = sorted(set(names) - set(NAMES))
+    if unknown:
+        raise SettingsInvalid(f"no such processor: {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    processors = topology(memory=settings.short_term_memory.enabled, guidance=settings.guidance)
+    chosen = [processor for processor in processors if not names or processor.name in names]
+    if not chosen:
+        raise SettingsInvalid("SHORT_TERM_MEMORY__ENABLED is false: these processors have nothing to do")
+    return chosen
+
+
+def policy(settings: Settings) -> Policy:
+    memory = settings.short_term_memory
+    return Policy(
+        similarity_threshold=memory.user_role_memory.update_similarity_threshold,
+        history=memory.user_role_memory.history_user_messages_num,
+        context=min(6, memory.conversation_memory.max_messages),
+        guide_scope=_SCOPES[memory.user_role_memory.guide_scope],
+        memory=memory.enabled,
+    )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The outside world of one worker, connected."""
+
+    publisher: Publisher
+    store: Store
+    model: Model
+
+
+@asynccontextmanager
+async def worker_parts(settings: Settings) -> AsyncIterator[Parts]:
+    """Waits while Kafka or MongoDB is away; raises SettingsInvalid for what no waiting would mend."""
+    connection = kafka_connection(settings)
+    async with AsyncExitStack() as stack:
+        publisher = KafkaPublisher(connection)
+        await publisher.start()
+        stack.push_async_callback(publisher.stop)
+        if missing := await missing_topics(connection):
+            raise SettingsInvalid(f"topics are missing: {', '.join(missing)}; run `rolestream topics create`")
+        store = mongo_store(settings)
+        stack.push_async_callback(store.aclose)
+        await store.prepare()
+        model = chosen_model(settings)
+        stack.push_async_callback(model.aclose)
+        yield Parts(publisher, store, model)
+
+
+def services_of(settings: Settings, parts: Parts, permits: Permits) -> Services:
+    """What the handlers of one worker share."""
+    model = LimitedModel(parts.model, permits)
+    return Services(parts.store, model, lexical, lambda: datetime.now(UTC), policy(settings))
+
+
+async def run_processors(
+    settings: Settings,
+    processors: Sequence[Processor],
+    parts: Parts,
+    stop: Callable[[], Awaitable[object]],
+    started: Callable[[], None],
+) -> None:
+    """Run processors on given parts until `stop` returns."""
+    permits = Permits(settings.max_running, [p.name for p in processors if p.name in MODEL_STAGES])
+    services = services_of(settings, parts, permits)
+    connection = kafka_connection(settings)
+    apps = [
+        ProcessorApp(
+            processor,
+            connection,
+            Runner(processor, services, parts.publisher).run,
+            max_unacked=settings.max_unacked,
+            drain_timeout=settings.drain_timeout,
+            waits=permits.waits,
+        )
+        for processor in processors
+    ]
+    await run_apps(apps, stop, started)
+
+
+async def run_worker(
+    settings: Settings,
+    names: Sequence[str],
+    stop: Callable[[], Awaitable[object]],
+    started: Callable[[], None] = lambda: None,
+) -> None:
+    """Run the named processors, or all of them, until `stop` returns."""
+    processors = chosen_processors(settings, names)
+    async with worker_parts(settings) as parts:
+        await run_processors(settings, processors, parts, stop, started)
+
+
+@asynccontextmanager
+async def client_parts(settings: Settings, patience: float) -> AsyncIterator[tuple[Publisher, Store, Listen]]:
+    """What a client is made of, connected."""
+    connection = kafka_connection(settings)
+    async with AsyncExitStack() as stack:
+        publisher = KafkaPublisher(connection, patience=patience)
+        await publisher.start()
+        stack.push_async_callback(publisher.stop)
+        store = mongo_store(settings, patience=patience)
+        stack.push_async_callback(store.aclose)
+
+        @asynccontextmanager
+        async def listen(heard: Callable[[Wire], None]) -> AsyncIterator[None]:
+            listener = KafkaListener(connection, _FOLLOWED, heard)
+            await listener.start()
+            try:
+                yield
+            finally:
+                await listener.stop()
+
+        yield publisher, store, listen
+
+
+async def first_of(*waits: Awaitable[object]) -> None:
+    """Wait for the first of several, and raise what it raises."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def read_track(settings: Settings, conversation_id: str, limit: int = 1000) -> list[TrackEntry]:
+    """The last `limit` track entries of a conversation, oldest first; raises Outage."""
+    store = mongo_store(settings, patience=_CLIENT_PATIENCE)
+    try:
+        return (await store.track(ConversationId(conversation_id), None, limit))[::-1]
+    finally:
+        await store.aclose()
+
+
+@asynccontextmanager
+async def embedded(
+    settings: Settings, data_dir: Path | None
+) -> AsyncIterator[tuple[Settings, Callable[[], Awaitable[object]]]]:
+    """The embedded broker and database with our topics: the settings that reach them, and a wait for their end."""
+    async with embedded_services(data_dir) as services:
+        kafka = {"brokers": services.brokers, "session_timeout": 3.0, "fetch_max_wait_ms": 10}
+        here = settings.model_copy(
+            update={
+                "kafka": KafkaSettings(topic_prefix=settings.kafka.topic_prefix, **kafka),
+                "mongo": settings.mongo.model_copy(update={"url": SecretStr(services.mongo_url)}),
+            }
+        )
+        await create_topics(kafka_connection(here), here.kafka.partitions, 1)
+        yield here, services.watch

@@ -1,0 +1,126 @@
+"""A small client for users of Rolestream: ask, follow, wait for the answer, read memory and track."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from pipeline import bootstrap
+from pipeline.errors import Outage
+from pipeline.ports import Publisher, Store
+from pipeline.settings import Settings, load_settings
+from schemas.events import AnswerReady, GuidanceIssued, Mode, QuestionAsked, Source
+from schemas.role import TrackEntry
+from schemas.wire import ConversationId, QuestionId, UserId, Wire
+
+E = TypeVar("E", bound=Wire)
+
+
+@dataclass
+class _Followed:
+    """What was heard of one question so far."""
+
+    events: list[Wire] = field(default_factory=list)
+    more: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Client:
+    """Asks questions and hears what becomes of them; `connect` makes one."""
+
+    def __init__(self, publisher: Publisher, store: Store) -> None:
+        self._publisher, self._store = publisher, store
+        self._followed: dict[str, _Followed] = {}
+
+    def hear(self, event: Wire) -> None:
+        """Take in an event; the listener calls this."""
+        followed = self._followed.get(getattr(event, "question_id", ""))
+        if followed is not None:
+            followed.events.append(event)
+            followed.more.set()
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        user_id: str,
+        conversation_id: str,
+        mode: Mode = "auto",
+        question_id: str | None = None,
+        sources: Sequence[Source] = (),
+        metadata: dict[str, Any] | None = None,
+    ) -> QuestionId:
+        """Publish a question and return its id; raises pydantic's ValidationError for bad input, and Outage."""
+        asked = QuestionId(question_id or str(uuid4()))
+        question = QuestionAsked(
+            conversation_id=ConversationId(conversation_id),
+            user_id=UserId(user_id),
+            text=text,
+            question_id=asked,
+            asked_at=datetime.now(UTC),
+            mode=mode,
+            sources=list(sources),
+            metadata=metadata or {},
+        )
+        self._followed[asked] = _Followed()
+        await self._publisher.publish(question, {})
+        return asked
+
+    async def events(self, question_id: QuestionId) -> AsyncIterator[Wire]:
+        """What becomes of a question that this client asked, as it is heard, without an end.
+
+        Stages run apart, so an answer may be heard before the guidance that shaped it.
+        """
+        followed, told = self._followed[question_id], 0
+        while True:
+            while told < len(followed.events):
+                told += 1
+                yield followed.events[told - 1]
+            followed.more.clear()
+            await followed.more.wait()
+
+    async def answer(
+        self, question_id: QuestionId, *, within: float = 120, heard: Callable[[Wire], None] = lambda event: None
+    ) -> AnswerReady:
+        """Wait for the answer or report to a question that this client asked, telling `heard` of all that comes.
+
+        Raises Outage after `within` seconds.
+        """
+        return await self._first(AnswerReady, question_id, within, heard)
+
+    async def guidance(self, question_id: QuestionId, *, within: float = 120) -> GuidanceIssued:
+        """Wait for the guidance of a question that this client asked; raises Outage after `within` seconds."""
+        return await self._first(GuidanceIssued, question_id, within, lambda event: None)
+
+    async def _first(self, kind: type[E], question_id: QuestionId, within: float, heard: Callable[[Wire], None]) -> E:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                async for event in self.events(question_id):
+                    heard(event)
+                    if isinstance(event, kind):
+                        return event
+        raise Outage(f"no {kind.__name__} within {within:g} s: is a worker running?")
+
+    def forget(self, question_id: QuestionId) -> None:
+        """Follow a question no longer."""
+        self._followed.pop(question_id, None)
+
+    async def memory(self, conversation_id: str) -> TrackEntry | None:
+        """The latest track entry: what is believed now; None before the first question was learnt from."""
+        latest = await self._store.track(ConversationId(conversation_id), None, 1)
+        return latest[0] if latest else None
+
+    async def track(self, conversation_id: str, *, limit: int = 1000) -> list[TrackEntry]:
+        """The last `limit` track entries, oldest first."""
+        return (await self._store.track(ConversationId(conversation_id), None, limit))[::-1]
+
+
+@asynccontextmanager
+async def connect(settings: Settings | None = None, *, patience: float = 10) -> AsyncIterator[Client]:
+    """A connected client; raises Outage when Kafka or MongoDB cannot be reached within `patience` seconds."""
+    async with bootstrap.client_parts(settings or load_settings(), patience) as (publisher, store, listen):
+        client = Client(publisher, store)
+        async with listen(client.hear):
+            yield client

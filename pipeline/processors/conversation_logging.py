@@ -1,0 +1,101 @@
+"""Conversation logging: numbers each question, stores it, and passes it on as a turn."""
+
+import asyncio
+from collections.abc import Sequence
+
+from pipeline.domain.asks import decided_mode
+from pipeline.domain.ids import answer_id, question_id_of
+from pipeline.errors import AlreadyStored, BadEvent
+from pipeline.ports import Output, Record, Services
+from schemas.documents import Message
+from schemas.events import AnswerReady, QuestionAsked, TurnLogged
+from schemas.wire import QuestionId
+
+#: Pauses, in seconds, before an answer is held to belong to no question: the question may be on its way.
+_WAITS_FOR_QUESTION = (0.1, 0.2, 0.5, 1.0, 2.0)
+
+
+async def handle(event: QuestionAsked | AnswerReady, record: Record, services: Services) -> Sequence[Output]:
+    """A question becomes a logged turn; the answer of a client's own model joins the conversation."""
+    if isinstance(event, QuestionAsked):
+        return [await _log_question(event, record, services)]
+    if record.headers.get("producer") != b"rolestream" and event.status == "ok":
+        await _log_answer(event, services)
+    return []
+
+
+async def _log_question(event: QuestionAsked, record: Record, services: Services) -> TurnLogged:
+    store, question_id = services.store, question_id_of(event, record.time)
+    while True:
+        last = await store.last_question(event.conversation_id)
+        if last is not None and last.user_id != event.user_id:
+            raise BadEvent("conversationId: it belongs to another user; open a conversation of its own")
+        message = last if last is not None and last.question_id == question_id else None
+        if message is None:
+            message = _message(event, question_id, (last.turn if last else 0) + 1, record, services)
+            try:
+                await store.add_message(message)
+            except AlreadyStored:
+                message = await store.message(event.conversation_id, question_id)
+                if message is None:  # another worker took this turn for another question
+                    continue
+        await store.touch_conversation(message)
+        return TurnLogged.model_validate_json(message.event or "")
+
+
+def _message(event: QuestionAsked, question_id: QuestionId, turn: int, record: Record, services: Services) -> Message:
+    now = services.clock()
+    logged = TurnLogged(
+        conversation_id=event.conversation_id,
+        user_id=event.user_id,
+        question_id=question_id,
+        turn=turn,
+        record_time=record.time,
+        logged_at=now,
+        text=event.text,
+        mode=decided_mode(event.text, event.mode),
+        asked_at=event.asked_at,
+        sources=event.sources,
+        metadata=event.metadata,
+    )
+    return Message(
+        conversation_id=event.conversation_id,
+        message_id=question_id,
+        user_id=event.user_id,
+        role="USER",
+        text=event.text,
+        question_id=question_id,
+        turn=turn,
+        create_time=now,
+        event=logged.to_json().decode(),
+    )
+
+
+async def _log_answer(event: AnswerReady, services: Services) -> None:
+    question = await _question_of(event, services)
+    message = Message(
+        conversation_id=event.conversation_id,
+        message_id=answer_id(event.question_id),
+        user_id=event.user_id,
+        role="ASSISTANT",
+        text=event.text,
+        question_id=event.question_id,
+        turn=question.turn,
+        create_time=services.clock(),
+    )
+    try:
+        await services.store.add_message(message)
+    except AlreadyStored:
+        return
+
+
+async def _question_of(event: AnswerReady, services: Services) -> Message:
+    for wait in (*_WAITS_FOR_QUESTION, None):
+        question = await services.store.message(event.conversation_id, event.question_id)
+        if question is not None:
+            if question.user_id != event.user_id:
+                raise BadEvent("userId: the question is another user's")
+            return question
+        if wait is not None:
+            await asyncio.sleep(wait)
+    raise BadEvent("questionId: no such question in this conversation; publish the question first")

@@ -1,0 +1,71 @@
+"""Update arbitration: decides what an extraction changes, and leaves one track entry and one guidance a turn."""
+
+from collections.abc import Sequence
+
+from pipeline.domain.arbitration import Outcome, arbitrate, failed
+from pipeline.domain.asks import language_of
+from pipeline.domain.guidance import FIELDS, compose_guidance, preferences_in_force
+from pipeline.domain.track import entry_of, memory_of
+from pipeline.errors import AlreadyStored
+from pipeline.ports import Output, Record, Services
+from schemas.events import GuidanceIssued, RoleExtracted
+from schemas.role import TrackEntry
+
+
+async def handle(event: RoleExtracted, record: Record, services: Services) -> Sequence[Output]:
+    """Add a turn to the track, once; whoever finds it there passes on what was decided."""
+    newest = await services.store.track(event.conversation_id, event.turn, 1)
+    entry = newest[0] if newest else None
+    if entry is None or entry.turn < event.turn:
+        entry = _decided(event, entry, services)
+        try:
+            await services.store.add_entry(entry)
+        except AlreadyStored:
+            entry = (await services.store.track(event.conversation_id, event.turn, 1))[0]
+    return [GuidanceIssued.model_validate_json(entry.event)]
+
+
+def _decided(event: RoleExtracted, previous: TrackEntry | None, services: Services) -> TrackEntry:
+    outcome = _outcome(event, previous, services)
+    entry = entry_of(event, outcome, previous, at=services.clock())
+    guidance = _guidance(event, entry, outcome, services)
+    return entry.model_copy(update={"event": guidance.to_json().decode()})
+
+
+def _outcome(event: RoleExtracted, previous: TrackEntry | None, services: Services) -> Outcome:
+    memory = memory_of(previous) if previous else None
+    if event.extraction is None:
+        return failed(memory, f"nothing could be learnt: {event.failure}")
+    return arbitrate(
+        memory,
+        event.extraction,
+        question_id=event.question_id,
+        turn=event.turn,
+        similarity=services.similarity,
+        threshold=services.policy.similarity_threshold,
+    )
+
+
+def _guidance(event: RoleExtracted, entry: TrackEntry, outcome: Outcome, services: Services) -> GuidanceIssued:
+    asked = outcome.turn_preferences
+    preferences = preferences_in_force(entry.communication_preferences, asked)
+    for_this_turn = [field for field, name in FIELDS.items() if getattr(asked, name)]
+    guidance = compose_guidance(entry, preferences, for_this_turn, language_of(event.text))
+    return GuidanceIssued(
+        **event.turn_fields(),
+        mode=event.mode,
+        decision=entry.decision,
+        reason=entry.reason,
+        similarity=entry.similarity,
+        identities=entry.identified_role.possible_identities,
+        characteristics=entry.identified_role.primary_characteristics,
+        confidence_score=entry.conversation_analysis.confidence_score,
+        confidence_level=entry.identified_role.confidence_level,
+        user_overview=entry.user_overview,
+        preferences=preferences,
+        turn_preferences=for_this_turn,
+        rules=guidance.rules,
+        text=guidance.text,
+        guide_scope=services.policy.guide_scope,
+        cost=event.cost,
+    )
