@@ -1,0 +1,64 @@
+"""The baseline: the same handlers on plain Faust agents, one record at a time, as a tutorial would write it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import faust
+
+from pipeline import bootstrap
+from pipeline.limits import Permits
+from pipeline.ports import Record
+from pipeline.runner import Runner
+from pipeline.settings import Settings
+from schemas.topics import BY_NAME
+
+
+async def run_plain(settings: Settings, stop: asyncio.Event, started: asyncio.Event) -> None:
+    """Run every processor as an app with plain `async for` agents until `stop`."""
+    connection = bootstrap.kafka_connection(settings)
+    async with bootstrap.worker_parts(settings) as parts:
+        services = bootstrap.services_of(settings, parts, Permits(settings.max_running, bootstrap.MODEL_STAGES))
+        apps = []
+        for processor in bootstrap.chosen_processors(settings, ()):
+            app = faust.App(
+                f"{connection.prefix}{processor.name}",
+                value_serializer="raw",
+                key_serializer="raw",
+                web_enabled=False,
+                broker_session_timeout=connection.session_timeout,
+                broker_heartbeat_interval=connection.session_timeout / 4,
+                broker_request_timeout=90,
+                topic_disable_leader=True,
+                topic_allow_declare=False,
+                **connection.for_faust(),
+            )
+            run = Runner(processor, services, parts.publisher).run
+            for topic in processor.reads:
+                channel = app.topic(connection.prefix + topic, value_type=bytes, key_type=bytes)
+                app.agent(channel, name=f"{processor.name}.{topic}")(_one_by_one(run, topic))
+            apps.append(app)
+        await asyncio.gather(*(app.start() for app in apps))
+        started.set()
+        await stop.wait()
+        await asyncio.gather(*(app.stop() for app in apps))
+
+
+def _one_by_one(run: Callable[[Record], Awaitable[None]], topic: str) -> Callable[[Any], Awaitable[None]]:
+    async def read(stream: Any) -> None:
+        async for event in stream.events():
+            message = event.message
+            await run(
+                Record(
+                    BY_NAME[topic].name,
+                    message.partition,
+                    message.offset,
+                    message.key,
+                    message.value,
+                    datetime.fromtimestamp(message.timestamp, UTC),
+                    dict(message.headers or ()),
+                )
+            )
+
+    return read
