@@ -1,6 +1,7 @@
 """The baseline: the same handlers on plain Faust agents, one record at a time, as a tutorial would write it."""
 
 import asyncio
+import tempfile
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -27,6 +28,7 @@ async def run_plain(settings: Settings, stop: asyncio.Event, started: asyncio.Ev
                 value_serializer="raw",
                 key_serializer="raw",
                 web_enabled=False,
+                datadir=tempfile.mkdtemp(prefix="rolestream-bench-"),
                 broker_session_timeout=connection.session_timeout,
                 broker_heartbeat_interval=connection.session_timeout / 4,
                 broker_request_timeout=90,
