@@ -21,10 +21,11 @@ from pipeline.adapters.rules import RulesModel
 from pipeline.domain.similarity import lexical
 from pipeline.errors import SettingsInvalid
 from pipeline.limits import LimitedModel, Permits
-from pipeline.ports import Model, Policy, Processor, Publisher, Services, Store
+from pipeline.ports import Model, Policy, Processor, Publisher, Services, Store, Wanted
 from pipeline.processors import NAMES, topology
 from pipeline.runner import Runner
 from pipeline.settings import KafkaSettings, Settings
+from schemas.events import DeadLetter
 from schemas.role import GuideScope, TrackEntry
 from schemas.topics import TopicName
 from schemas.wire import ConversationId, Wire
@@ -213,6 +214,26 @@ async def read_track(settings: Settings, conversation_id: str, limit: int = 1000
         return (await store.track(ConversationId(conversation_id), None, limit))[::-1]
     finally:
         await store.aclose()
+
+
+async def read_dead_letters(settings: Settings, wanted: Wanted, limit: int) -> list[DeadLetter]:
+    """The dead letters that match, oldest first; raises Outage."""
+    store = mongo_store(settings, patience=_CLIENT_PATIENCE)
+    try:
+        return await store.dead_letters(wanted, limit)
+    finally:
+        await store.aclose()
+
+
+async def replay(settings: Settings, letters: Sequence[DeadLetter]) -> None:
+    """Send dead letters to their topics again, in order; raises Outage."""
+    publisher = KafkaPublisher(kafka_connection(settings), patience=_CLIENT_PATIENCE)
+    await publisher.start()
+    try:
+        for letter in letters:
+            await publisher.replay(letter)
+    finally:
+        await publisher.stop()
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,11 +18,13 @@ from pipeline import bootstrap, demo
 from pipeline.adapters.kafka.topics import create_topics
 from pipeline.client import connect
 from pipeline.errors import Outage, RolestreamError, SettingsInvalid, Stuck
+from pipeline.ports import Wanted
 from pipeline.processors import NAMES
 from pipeline.settings import Settings, load_settings
 from pipeline.telemetry import configure_logging
 from schemas.events import GuidanceIssued, Mode, QuestionAsked, RoleExtracted, TurnLogged
 from schemas.role import TrackEntry
+from schemas.topics import TOPICS
 from schemas.wire import Wire
 
 Command = Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]
@@ -146,6 +149,54 @@ async def topics_create(arguments: argparse.Namespace, settings: Settings) -> in
     return 0
 
 
+async def dead_letters_list(arguments: argparse.Namespace, settings: Settings) -> int:
+    """List dead letters, oldest first, one a line."""
+    for letter in await bootstrap.read_dead_letters(settings, _wanted(arguments), arguments.limit):
+        failed = letter.create_time.isoformat(timespec="seconds")
+        print(f"{letter.letter_id}  {failed}  {_shown(letter.key)}  {letter.exception}: {letter.message}")
+    return 0
+
+
+async def dead_letters_show(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Show one dead letter with its record and stack trace, as JSON."""
+    found = await bootstrap.read_dead_letters(settings, Wanted(letter_id=arguments.id), 1)
+    if not found:
+        raise RolestreamError(f"there is no dead letter {arguments.id!r}; `rolestream dead-letters list` lists them")
+    shown = found[0].model_dump(mode="json", by_alias=True, exclude={"key", "value", "headers"})
+    record = {"key": _shown(found[0].key), "value": _shown(found[0].value)}
+    headers = {name: _shown(value) for name, value in found[0].headers}
+    print(json.dumps({**shown, **record, "headers": headers}, indent=2, ensure_ascii=False))
+    return 0
+
+
+async def dead_letters_replay(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Send dead letters to their topics again; safe to repeat."""
+    wanted = _wanted(arguments)
+    if wanted == Wanted() and not arguments.all:
+        raise SettingsInvalid("say which: --id, --topic, --key, --since, --until, or --all")
+    letters = await bootstrap.read_dead_letters(settings, wanted, arguments.limit)
+    if not arguments.dry_run:
+        await bootstrap.replay(settings, letters)
+    for letter in letters:
+        print(f"{'would replay' if arguments.dry_run else 'replayed'} {letter.letter_id} to {letter.source_topic}")
+    return 0
+
+
+def _wanted(arguments: argparse.Namespace) -> Wanted:
+    key = None if arguments.key is None else arguments.key.encode()
+    return Wanted(arguments.id, arguments.topic, key, arguments.since, arguments.until)
+
+
+def _shown(data: bytes | None) -> str:
+    return "-" if data is None else data.decode("utf-8", "backslashreplace")
+
+
+def _moment(text: str) -> datetime:
+    """An ISO 8601 time; one without an offset is UTC."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 async def config(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the settings in effect, secrets hidden."""
     for name, value in _flat(settings, "ROLESTREAM_"):
@@ -192,8 +243,27 @@ def _parser() -> argparse.ArgumentParser:
     creating = add("create", topics_create, topics)
     creating.add_argument("--partitions", type=int)
     creating.add_argument("--replication", type=int)
+    _add_dead_letters(commands, add)
     add("config", config)
     return parser
+
+
+def _add_dead_letters(commands: Any, add: Callable[..., argparse.ArgumentParser]) -> None:
+    about = "Look at what could not be processed, and try it again."
+    letters = commands.add_parser("dead-letters", help=about, description=about)
+    group = letters.add_subparsers(required=True, metavar="COMMAND")
+    listing = add("list", dead_letters_list, group)
+    add("show", dead_letters_show, group).add_argument("id")
+    replaying = add("replay", dead_letters_replay, group)
+    replaying.add_argument("--dry-run", action="store_true", help="only say what would be replayed")
+    replaying.add_argument("--all", action="store_true", help="every dead letter")
+    for command in (listing, replaying):
+        command.add_argument("--id", help="this one")
+        command.add_argument("--topic", choices=[topic.name for topic in TOPICS], help="that came from this topic")
+        command.add_argument("--key", help="with this record key, as a rule the conversation's id")
+        command.add_argument("--since", type=_moment, metavar="TIME", help="that failed at this time or later")
+        command.add_argument("--until", type=_moment, metavar="TIME", help="that failed before this time")
+        command.add_argument("--limit", type=int, default=1000)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -14,6 +14,10 @@ from schemas.wire import ConversationId, QuestionId, Wire
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
+#: Set by the replay of a dead letter, and passed on to every event that comes of it.
+REPLAY_HEADER = "__rolestream.replay"
+
+
 @dataclass(frozen=True)
 class Record:
     """A Kafka record as it was read; `topic` is without the prefix."""
@@ -25,6 +29,11 @@ class Record:
     value: bytes | None
     time: datetime
     headers: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether a dead letter was replayed on purpose, here or before: a failed turn is tried anew."""
+        return REPLAY_HEADER in self.headers
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,20 @@ class Similarity(Protocol):
     def __call__(self, one: str, other: str, /) -> float: ...
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Which dead letters: those that match all that is given."""
+
+    letter_id: str | None = None
+    topic: str | None = None
+    """The source topic, without the prefix."""
+    key: bytes | None = None
+    since: datetime | None = None
+    """Failed at this time or later."""
+    until: datetime | None = None
+    """Failed before this time."""
+
+
 class Store(Protocol):
     """MongoDB. Every method raises Outage while it is away; each `add` raises AlreadyStored."""
 
@@ -112,13 +135,22 @@ class Store(Protocol):
 
     async def add_extraction(self, extraction: StoredExtraction) -> None: ...
 
+    async def replace_failed_extraction(self, extraction: StoredExtraction) -> None:
+        """Put a turn's extraction in the place of its failed one; where that is none, nothing changes."""
+
     async def track(self, conversation_id: ConversationId, up_to_turn: int | None, limit: int) -> list[TrackEntry]:
         """The last `limit` entries up to and including a turn, newest first."""
 
     async def add_entry(self, entry: TrackEntry) -> None: ...
 
+    async def replace_failed_entry(self, entry: TrackEntry) -> None:
+        """Put a turn's entry in the place of its FAILED one; where that is none, nothing changes."""
+
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         """Store a failure once, however often it is delivered."""
+
+    async def dead_letters(self, wanted: Wanted, limit: int) -> list[DeadLetter]:
+        """The dead letters that match, oldest first."""
 
 
 class Clock(Protocol):
@@ -143,6 +175,9 @@ class Publisher(Protocol):
 
     async def publish_dead_letter(self, letter: DeadLetter) -> None:
         """Send the source's own key and value, with what went wrong in the headers."""
+
+    async def replay(self, letter: DeadLetter) -> None:
+        """Send a dead letter's record to its topic again, as it was, marked as a replay."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from pipeline.errors import BadEvent, SettingsInvalid
-from pipeline.ports import Failure, Processor, Publisher, Record, Services
+from pipeline.ports import REPLAY_HEADER, Failure, Processor, Publisher, Record, Services
 from schemas.events import ERROR_PREFIX, DeadLetter
 from schemas.topics import BY_NAME
 from schemas.wire import Wire
@@ -15,9 +15,11 @@ from schemas.wire import Wire
 log = logging.getLogger(__name__)
 
 #: Headers that every event of a turn takes over from the record it came from.
-_PASSED_ON = ("traceparent", "tracestate")
+_PASSED_ON = ("traceparent", "tracestate", REPLAY_HEADER)
 #: Ours are told from a client's own by this header.
 PRODUCER = ("producer", b"rolestream")
+#: Headers of an earlier failure and its replay, which are no longer true.
+_ADDED = (ERROR_PREFIX, REPLAY_HEADER)
 _LONGEST_TRACE = 4000
 _LONGEST_MESSAGE = 1000
 
@@ -97,5 +99,5 @@ def dead_letter(processor: str, record: Record, exc: Exception, services: Servic
         create_time=services.clock(),
         key=record.key,
         value=record.value,
-        headers=[(name, value) for name, value in record.headers.items() if not name.startswith(ERROR_PREFIX)],
+        headers=[(name, value) for name, value in record.headers.items() if not name.startswith(_ADDED)],
     )

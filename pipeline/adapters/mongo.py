@@ -9,6 +9,7 @@ from pymongo.errors import ConfigurationError, ConnectionFailure, DuplicateKeyEr
 
 from pipeline.adapters.outage import Patience
 from pipeline.errors import AlreadyStored, SettingsInvalid
+from pipeline.ports import Wanted
 from schemas.documents import Conversation, Message, StoredExtraction
 from schemas.events import DeadLetter
 from schemas.role import TrackEntry
@@ -89,7 +90,7 @@ class MongoStore:
         document = await self._do(lambda: self._database[collection].find_one(query))
         return None if document is None else _read(model, document)
 
-    async def _newest(
+    async def _found(
         self, model: type[M], collection: str, query: Mapping[str, Any], limit: int, sort: list[tuple[str, int]]
     ) -> list[M]:
         documents = await self._do(
@@ -103,7 +104,7 @@ class MongoStore:
 
     async def last_question(self, conversation_id: ConversationId) -> Message | None:
         query = {"conversationId": conversation_id, "role": "USER"}
-        found = await self._newest(Message, "messages", query, 1, [("turn", DESCENDING)])
+        found = await self._found(Message, "messages", query, 1, [("turn", DESCENDING)])
         return found[0] if found else None
 
     async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None:
@@ -112,13 +113,13 @@ class MongoStore:
     async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
         query = {"conversationId": conversation_id, "turn": {"$lte": up_to_turn}}
         newest_first = [("turn", DESCENDING), ("role", ASCENDING)]
-        return (await self._newest(Message, "messages", query, limit, newest_first))[::-1]
+        return (await self._found(Message, "messages", query, limit, newest_first))[::-1]
 
     async def questions(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[str]:
         if limit == 0 or before_turn <= 1:
             return []
         query = {"conversationId": conversation_id, "role": "USER", "turn": {"$lt": before_turn}}
-        found = await self._newest(Message, "messages", query, limit, [("turn", DESCENDING)])
+        found = await self._found(Message, "messages", query, limit, [("turn", DESCENDING)])
         return [message.text for message in reversed(found)]
 
     async def add_message(self, message: Message) -> None:
@@ -147,14 +148,37 @@ class MongoStore:
     async def add_extraction(self, extraction: StoredExtraction) -> None:
         await self._add("extractions", f"{extraction.conversation_id}:{extraction.turn}", extraction)
 
+    async def replace_failed_extraction(self, extraction: StoredExtraction) -> None:
+        failed = {"_id": f"{extraction.conversation_id}:{extraction.turn}", "failure": {"$ne": None}}
+        await self._replace("extractions", failed, extraction)
+
     async def track(self, conversation_id: ConversationId, up_to_turn: int | None, limit: int) -> list[TrackEntry]:
         query: dict[str, Any] = {"conversationId": conversation_id}
         if up_to_turn is not None:
             query["turn"] = {"$lte": up_to_turn}
-        return await self._newest(TrackEntry, "role_tracks", query, limit, [("turn", DESCENDING)])
+        return await self._found(TrackEntry, "role_tracks", query, limit, [("turn", DESCENDING)])
 
     async def add_entry(self, entry: TrackEntry) -> None:
         await self._add("role_tracks", f"{entry.conversation_id}:{entry.turn}", entry)
+
+    async def replace_failed_entry(self, entry: TrackEntry) -> None:
+        failed = {"_id": f"{entry.conversation_id}:{entry.turn}", "decision": "FAILED"}
+        await self._replace("role_tracks", failed, entry)
+
+    async def _replace(self, collection: str, query: Mapping[str, Any], value: Wire) -> None:
+        document = value.model_dump(by_alias=True)
+        await self._do(lambda: self._database[collection].replace_one(query, document))
+
+    async def dead_letters(self, wanted: Wanted, limit: int) -> list[DeadLetter]:
+        query: dict[str, Any] = {
+            name: value
+            for name, value in (("_id", wanted.letter_id), ("sourceTopic", wanted.topic), ("key", wanted.key))
+            if value is not None
+        }
+        times = {"$gte": wanted.since, "$lt": wanted.until}
+        if bounds := {operator: time for operator, time in times.items() if time is not None}:
+            query["createTime"] = bounds
+        return await self._found(DeadLetter, "dead_letters", query, limit, [("createTime", ASCENDING)])
 
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         try:

@@ -23,6 +23,10 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
             await store.add_extraction(stored)
         except AlreadyStored:
             stored = await store.extraction(event.conversation_id, event.question_id) or stored
+    elif stored.failure is not None and record.is_replay:
+        stored = _document(await _extract(event, history, services), services)
+        if stored.failure is None:
+            await store.replace_failed_extraction(stored)
     extracted = RoleExtracted.model_validate_json(stored.event)
     if extracted.failure is None:
         return [extracted]

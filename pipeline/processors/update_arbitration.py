@@ -13,16 +13,23 @@ from schemas.role import TrackEntry
 
 
 async def handle(event: RoleExtracted, record: Record, services: Services) -> Sequence[Output]:
-    """Add a turn to the track, once; whoever finds it there passes on what was decided."""
-    newest = await services.store.track(event.conversation_id, event.turn, 1)
-    entry = newest[0] if newest else None
-    if entry is None or entry.turn < event.turn:
-        entry = _decided(event, entry, services)
+    """Add a turn to the track, once; whoever finds it there passes on what was decided.
+
+    A replay decides a failed turn anew: its own entry alone, so that the memory moves only where it is the last.
+    """
+    newest = await services.store.track(event.conversation_id, event.turn, 2)
+    stored = next((entry for entry in newest if entry.turn == event.turn), None)
+    previous = next((entry for entry in newest if entry.turn < event.turn), None)
+    if stored is None:
+        stored = _decided(event, previous, services)
         try:
-            await services.store.add_entry(entry)
+            await services.store.add_entry(stored)
         except AlreadyStored:
-            entry = (await services.store.track(event.conversation_id, event.turn, 1))[0]
-    return [GuidanceIssued.model_validate_json(entry.event)]
+            stored = (await services.store.track(event.conversation_id, event.turn, 1))[0]
+    elif stored.decision == "FAILED" and event.extraction is not None and record.is_replay:
+        stored = _decided(event, previous, services)
+        await services.store.replace_failed_entry(stored)
+    return [GuidanceIssued.model_validate_json(stored.event)]
 
 
 def _decided(event: RoleExtracted, previous: TrackEntry | None, services: Services) -> TrackEntry:

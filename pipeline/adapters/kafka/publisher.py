@@ -12,6 +12,7 @@ from aiokafka.errors import MessageSizeTooLargeError, RecordListTooLargeError
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.outage import Patience
 from pipeline.errors import BadEvent, Outage
+from pipeline.ports import REPLAY_HEADER
 from schemas.events import DeadLetter
 from schemas.topics import BY_EVENT
 from schemas.wire import Wire
@@ -75,6 +76,11 @@ class KafkaPublisher:
             return
         log.error("dead letter %s is too large for Kafka: its value is in MongoDB alone", letter.letter_id)
         await self._send("dead-letters", letter.key, None, headers, letter.record_time)
+
+    async def replay(self, letter: DeadLetter) -> None:
+        headers = [*letter.headers, (REPLAY_HEADER, letter.letter_id.encode())]
+        if not await self._send(letter.source_topic, letter.key, letter.value, headers, letter.record_time):
+            raise BadEvent(f"dead letter {letter.letter_id} is larger than Kafka takes now")
 
     async def _send(
         self, topic: str, key: bytes | None, value: bytes | None, headers: Headers, time: datetime | None
