@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from pipeline.adapters.embedded import embedded_services
+from pipeline.adapters.health import health_server, live, observe, ready
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.kafka.listener import KafkaListener
 from pipeline.adapters.kafka.publisher import KafkaPublisher
@@ -21,6 +22,7 @@ from pipeline.adapters.rules import RulesModel
 from pipeline.domain.similarity import lexical
 from pipeline.errors import SettingsInvalid
 from pipeline.limits import LimitedModel, Permits
+from pipeline.metrics import Metrics
 from pipeline.ports import Model, Policy, Processor, Publisher, Services, Store, Wanted
 from pipeline.processors import NAMES, topology
 from pipeline.runner import Runner
@@ -129,9 +131,9 @@ async def worker_parts(settings: Settings) -> AsyncIterator[Parts]:
         yield Parts(publisher, store, model)
 
 
-def services_of(settings: Settings, parts: Parts, permits: Permits) -> Services:
+def services_of(settings: Settings, parts: Parts, permits: Permits, metrics: Metrics) -> Services:
     """What the handlers of one worker share."""
-    model = LimitedModel(parts.model, permits)
+    model = LimitedModel(parts.model, permits, metrics)
     return Services(parts.store, model, lexical, lambda: datetime.now(UTC), policy(settings))
 
 
@@ -144,20 +146,42 @@ async def run_processors(
 ) -> None:
     """Run processors on given parts until `stop` returns."""
     permits = Permits(settings.max_running, [p.name for p in processors if p.name in MODEL_STAGES])
-    services = services_of(settings, parts, permits)
+    metrics = Metrics()
+    services = services_of(settings, parts, permits, metrics)
     connection = kafka_connection(settings)
     apps = [
         ProcessorApp(
             processor,
             connection,
-            Runner(processor, services, parts.publisher).run,
+            Runner(processor, services, parts.publisher, metrics).run,
             max_unacked=settings.max_unacked,
             drain_timeout=settings.drain_timeout,
             waits=permits.waits,
+            metrics=metrics,
         )
         for processor in processors
     ]
-    await run_apps(apps, stop, started)
+    async with _health(settings, apps, parts, metrics):
+        await run_apps(apps, stop, started)
+
+
+@asynccontextmanager
+async def _health(
+    settings: Settings, apps: Sequence[ProcessorApp], parts: Parts, metrics: Metrics
+) -> AsyncIterator[None]:
+    """Serve /live, /ready and /metrics where a port is set."""
+    if settings.health.port is None:
+        yield
+        return
+    observe(apps, metrics)
+    async with health_server(
+        settings.health.host,
+        settings.health.port,
+        live=lambda: live(apps, parts, settings.health.stall_after),
+        ready=lambda: ready(apps, parts),
+        metrics=metrics.text,
+    ):
+        yield
 
 
 async def run_worker(

@@ -61,7 +61,7 @@ class Dispatcher(Generic[D]):
         waits: Callable[[asyncio.Task[None]], bool] = lambda task: False,
     ) -> None:
         self._process, self._on_failure, self._waits = process, on_failure, waits
-        self._max_unacked, self._drain_timeout = max_unacked, drain_timeout
+        self._drain_timeout = drain_timeout
         self._lanes: dict[tuple[Hashable, bytes | None], deque[_Slot[D]]] = {}
         self._windows: dict[Hashable, deque[_Slot[D]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -69,6 +69,14 @@ class Dispatcher(Generic[D]):
         self._begin_no_more = False
         self.draining = False
         self.unacked = 0
+        self.max_unacked = max_unacked
+        self.progressed_at = time.monotonic()
+        """When a delivery was last finished, or taken in where none was held."""
+
+    @property
+    def running(self) -> int:
+        """How many keys are in work."""
+        return len(self._tasks)
 
     def oldest_unacked(self) -> float:
         """The age in seconds of the delivery that has waited longest; 0 when there is none."""
@@ -77,12 +85,14 @@ class Dispatcher(Generic[D]):
 
     async def submit(self, delivery: D) -> None:
         """Take a delivery in, waiting for room; while draining it is handed back."""
-        while not self.draining and self.unacked >= self._max_unacked:
+        while not self.draining and self.unacked >= self.max_unacked:
             self._room.clear()
             await self._room.wait()
         if self.draining:
             delivery.hand_back()
             return
+        if not self.unacked:
+            self.progressed_at = time.monotonic()
         slot = _Slot(delivery)
         self._windows.setdefault(delivery.partition, deque()).append(slot)
         self.unacked += 1
@@ -114,6 +124,7 @@ class Dispatcher(Generic[D]):
     def _finish(self, slot: _Slot[D]) -> None:
         """Acknowledge the finished head of the partition: never past an unfinished delivery."""
         slot.done = True
+        self.progressed_at = time.monotonic()
         window = self._windows.get(slot.delivery.partition)
         while window and window[0].done:
             window.popleft().delivery.ack()

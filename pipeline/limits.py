@@ -1,14 +1,18 @@
 """How many model calls run at once in this worker."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
+from pipeline.errors import ModelFailed
+from pipeline.metrics import Metrics
 from pipeline.ports import AnswerRequest, Model, Proposal, Reply
 
 #: The share of the permits that one stage may hold, so that no stage starves another.
 _STAGE_SHARE = 0.75
+
+R = TypeVar("R", Proposal, Reply)
 
 
 class Permits:
@@ -39,22 +43,30 @@ class Permits:
 
 
 class LimitedModel:
-    """A model whose calls wait for a permit; its own deadlines run from the start of the call."""
+    """A model whose calls wait for a permit and are counted; its own deadlines run from the start of the call."""
 
-    def __init__(self, model: Model, permits: Permits) -> None:
-        self._model, self._permits = model, permits
+    def __init__(self, model: Model, permits: Permits, metrics: Metrics) -> None:
+        self._model, self._permits, self._metrics = model, permits, metrics
 
     async def extract(self, question: str, history: Sequence[str]) -> Proposal:
-        async with self._permits.hold("role-extraction"):
-            return await self._model.extract(question, history)
+        return await self._counted("role-extraction", lambda: self._model.extract(question, history))
 
     async def answer(self, request: AnswerRequest) -> Reply:
-        async with self._permits.hold("report-generation"):
-            return await self._model.answer(request)
+        return await self._counted("report-generation", lambda: self._model.answer(request))
 
     async def report(self, request: AnswerRequest) -> Proposal:
-        async with self._permits.hold("report-generation"):
-            return await self._model.report(request)
+        return await self._counted("report-generation", lambda: self._model.report(request))
+
+    async def _counted(self, stage: str, call: Callable[[], Awaitable[R]]) -> R:
+        async with self._permits.hold(stage):
+            with self._metrics.model_running.labels(stage).track_inprogress():
+                try:
+                    reply = await call()
+                except ModelFailed as failure:
+                    self._metrics.model_failure(stage, failure)
+                    raise
+        self._metrics.model_call(stage, reply.cost)
+        return reply
 
     async def aclose(self) -> None:
         await self._model.aclose()

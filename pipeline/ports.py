@@ -109,7 +109,13 @@ class Wanted:
 
 
 class Store(Protocol):
-    """MongoDB. Every method raises Outage while it is away; each `add` raises AlreadyStored."""
+    """MongoDB. While it is away every method waits, or raises Outage; each `add` raises AlreadyStored."""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether MongoDB was away when it was last tried."""
+
+    async def ping(self) -> None: ...
 
     async def last_question(self, conversation_id: ConversationId) -> Message | None: ...
 
@@ -168,7 +174,11 @@ Output = Wire | Failure
 
 
 class Publisher(Protocol):
-    """Kafka, as far as writing goes. Both return once the broker has confirmed; an outage is waited out."""
+    """Kafka, as far as writing goes. Each returns once the broker has confirmed; an outage is waited out."""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether Kafka was away when it was last tried."""
 
     async def publish(self, event: Wire, headers: Mapping[str, bytes]) -> None:
         """Send an event to its topic under its key; raises BadEvent when no broker would take it."""

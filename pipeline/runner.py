@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from pipeline.errors import BadEvent, SettingsInvalid
+from pipeline.metrics import Metrics
 from pipeline.ports import REPLAY_HEADER, Failure, Processor, Publisher, Record, Services
-from schemas.events import ERROR_PREFIX, DeadLetter
+from schemas.events import ERROR_PREFIX, DeadLetter, GuidanceIssued
 from schemas.topics import BY_NAME
 from schemas.wire import Wire
 
@@ -41,8 +42,8 @@ def decode(record: Record) -> Wire:
 class Runner:
     """Runs one processor's records, each to its end: when `run` returns the record may be acknowledged."""
 
-    def __init__(self, processor: Processor, services: Services, publisher: Publisher) -> None:
-        self._processor, self._services, self._publisher = processor, services, publisher
+    def __init__(self, processor: Processor, services: Services, publisher: Publisher, metrics: Metrics) -> None:
+        self._processor, self._services, self._publisher, self._metrics = processor, services, publisher, metrics
 
     async def run(self, record: Record) -> None:
         """Handle a record and publish what comes of it; what cannot be handled becomes a dead letter.
@@ -56,10 +57,13 @@ class Runner:
                     await self._dead_letter(record, output.exception)
                 else:
                     await self._publisher.publish(output, _headers(record, output))
+                    if isinstance(output, GuidanceIssued):
+                        self._metrics.turns.labels(output.decision).inc()
         except SettingsInvalid:
             raise  # not the record's fault: the worker ends
         except Exception as exc:
             await self._dead_letter(record, exc)
+        self._metrics.records.labels(self._processor.name).inc()
 
     async def _dead_letter(self, record: Record, exc: Exception) -> None:
         letter = dead_letter(self._processor.name, record, exc, self._services)
@@ -72,6 +76,7 @@ class Runner:
         )
         await self._services.store.add_dead_letter(letter)
         await self._publisher.publish_dead_letter(letter)
+        self._metrics.dead_letters.labels(self._processor.name).inc()
 
 
 def _headers(record: Record, event: Wire) -> Mapping[str, bytes]:

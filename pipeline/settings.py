@@ -52,6 +52,14 @@ class MongoSettings(_Group):
     )
 
 
+class HealthSettings(_Group):
+    host: str = Field("127.0.0.1", description="Where /live, /ready and /metrics are served; 0.0.0.0 in a container.")
+    port: int | None = Field(None, ge=0, le=65535, description="Their port; they are not served where it is unset.")
+    stall_after: float = Field(
+        600, gt=0, description="Seconds without progress on records in work after which a worker is not live."
+    )
+
+
 class ModelSettings(_Group):
     base_url: str | None = Field(
         None, description="An OpenAI-compatible server, up to and with /v1; OPENAI_BASE_URL serves where it is unset."
@@ -102,6 +110,7 @@ class Settings(BaseSettings):
     mongo: MongoSettings = MongoSettings()
     model: ModelSettings = ModelSettings()
     short_term_memory: ShortTermMemorySettings = ShortTermMemorySettings()
+    health: HealthSettings = HealthSettings()
     guidance: Literal["fresh", "latest"] = Field(
         "fresh", description="fresh: an answer waits for what its question taught; latest: it uses what was known."
     )

@@ -88,6 +88,13 @@ class CrashingPublisher:
     async def publish_dead_letter(self, letter: DeadLetter) -> None:
         await self._publisher.publish_dead_letter(letter)
 
+    async def replay(self, letter: DeadLetter) -> None:
+        await self._publisher.replay(letter)
+
+    @property
+    def is_away(self) -> bool:
+        return self._publisher.is_away
+
 
 class CrashingModel:
     """Passes everything on, and may die in the middle of a call."""

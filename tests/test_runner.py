@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from pipeline.errors import BadEvent, ModelFailed, SettingsInvalid
+from pipeline.metrics import Metrics
 from pipeline.ports import Failure, Output, Processor, Record, Services, Store
 from pipeline.runner import Runner, decode
 from schemas.events import AnswerReady, DeadLetter, QuestionAsked
@@ -26,12 +27,16 @@ class Sent:
     events: list[tuple[Wire, Mapping[str, bytes]]] = field(default_factory=list)
     letters: list[DeadLetter] = field(default_factory=list)
     stored: list[DeadLetter] = field(default_factory=list)
+    is_away: bool = False
 
     async def publish(self, event: Wire, headers: Mapping[str, bytes]) -> None:
         self.events.append((event, headers))
 
     async def publish_dead_letter(self, letter: DeadLetter) -> None:
         self.letters.append(letter)
+
+    async def replay(self, letter: DeadLetter) -> None:
+        raise AssertionError("the runner replays nothing")
 
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         self.stored.append(letter)
@@ -46,7 +51,7 @@ async def run(record: Record, *outputs: Output, fails: Exception | None = None) 
         return outputs
 
     services = Services(cast(Store, sent), cast(Any, None), cast(Any, None), lambda: NOW)
-    await Runner(Processor("thinking", ("questions",), handle), services, sent).run(record)
+    await Runner(Processor("thinking", ("questions",), handle), services, sent, Metrics()).run(record)
     return sent
 
 

@@ -68,6 +68,10 @@ class MongoStore:
             raise result
         return result
 
+    @property
+    def is_away(self) -> bool:
+        return self._patiently.is_away
+
     async def prepare(self) -> None:
         """Create the indexes that are missing."""
         for name, keys in _UNIQUE.items():

@@ -25,7 +25,8 @@ class Patience:
 
     def __init__(self, service: str, away: tuple[type[BaseException], ...], limit: float | None = None) -> None:
         self._service, self._away, self._limit = service, away, limit
-        self._is_away = False
+        self.is_away = False
+        """Whether the service was away when it was last tried."""
 
     async def __call__(self, attempt: Callable[[], Awaitable[T]]) -> T:
         pause, begun = _FIRST_PAUSE, time.monotonic()
@@ -43,13 +44,13 @@ class Patience:
                 return result
 
     def _lost(self, exc: BaseException) -> None:
-        if not self._is_away:
-            self._is_away = True
+        if not self.is_away:
+            self.is_away = True
             log.warning("%s is away, waiting: %s", self._service, _first_line(exc), extra={"action": "outage_began"})
 
     def _found(self) -> None:
-        if self._is_away:
-            self._is_away = False
+        if self.is_away:
+            self.is_away = False
             log.warning("%s is back", self._service, extra={"action": "outage_ended"})
 
 

@@ -10,6 +10,7 @@ import faust
 
 from pipeline import bootstrap
 from pipeline.limits import Permits
+from pipeline.metrics import Metrics
 from pipeline.ports import Record
 from pipeline.runner import Runner
 from pipeline.settings import Settings
@@ -20,7 +21,8 @@ async def run_plain(settings: Settings, stop: asyncio.Event, started: asyncio.Ev
     """Run every processor as an app with plain `async for` agents until `stop`."""
     connection = bootstrap.kafka_connection(settings)
     async with bootstrap.worker_parts(settings) as parts:
-        services = bootstrap.services_of(settings, parts, Permits(settings.max_running, bootstrap.MODEL_STAGES))
+        metrics, permits = Metrics(), Permits(settings.max_running, bootstrap.MODEL_STAGES)
+        services = bootstrap.services_of(settings, parts, permits, metrics)
         apps = []
         for processor in bootstrap.chosen_processors(settings, ()):
             app = faust.App(
@@ -36,7 +38,7 @@ async def run_plain(settings: Settings, stop: asyncio.Event, started: asyncio.Ev
                 topic_allow_declare=False,
                 **connection.for_faust(),
             )
-            run = Runner(processor, services, parts.publisher).run
+            run = Runner(processor, services, parts.publisher, metrics).run
             for topic in processor.reads:
                 channel = app.topic(connection.prefix + topic, value_type=bytes, key_type=bytes)
                 app.agent(channel, name=f"{processor.name}.{topic}")(_one_by_one(run, topic))

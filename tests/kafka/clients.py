@@ -11,6 +11,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from pipeline import bootstrap
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.kafka.worker import ProcessorApp, run_apps
+from pipeline.metrics import Metrics
 from pipeline.ports import Processor, Record
 from pipeline.settings import Settings
 from schemas.events import QuestionAsked
@@ -101,5 +102,6 @@ async def work(connection: Connection, done: Callable[[Record], object], enough:
         max_unacked=16,
         drain_timeout=1,
         waits=lambda task: False,
+        metrics=Metrics(),
     )
     await run_apps([app], enough.wait, lambda: None)

@@ -36,6 +36,10 @@ class KafkaPublisher:
         self._patiently = Patience("Kafka", (Outage,), patience)
         self._producer: AIOKafkaProducer | None = None
 
+    @property
+    def is_away(self) -> bool:
+        return self._patiently.is_away
+
     async def start(self) -> None:
         """Connect; waits while no broker answers, and raises SettingsInvalid when one refuses us."""
         await self._patiently(self._connect)

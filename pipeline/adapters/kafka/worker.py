@@ -20,6 +20,7 @@ from mode.threads import ServiceThread, WorkerThread
 from pipeline.adapters.kafka.connection import Connection, refusal
 from pipeline.dispatch import Dispatcher
 from pipeline.errors import Stuck
+from pipeline.metrics import Metrics
 from pipeline.ports import Processor, Record
 from schemas.topics import BY_NAME
 
@@ -133,7 +134,11 @@ class ProcessorApp(faust.App):
         max_unacked: int,
         drain_timeout: float,
         waits: Callable[[asyncio.Task[None]], bool],
+        metrics: Metrics,
     ) -> None:
+        self.processor, self._metrics = processor, metrics
+        self.is_assigned = False
+        """Whether the group has dealt us our partitions, be it none."""
         self.connection, self.fetch_max_wait_ms = connection, connection.fetch_max_wait_ms
         self.main_loop = asyncio.get_running_loop()
         self.failure: asyncio.Future[None] = self.main_loop.create_future()
@@ -197,19 +202,24 @@ class ProcessorApp(faust.App):
             await self.consumer.seek(tp, want)
         return False
 
+    def lag(self) -> dict[str, int]:
+        """By topic, how many records of our partitions are behind the end of the log and not committed."""
+        lag: dict[str, int] = {}
+        for tp in self.consumer.assignment():
+            committed = self.faust_consumer._committed_offset.get(tp)
+            lag[tp.topic] = lag.get(tp.topic, 0) + max(0, (self.consumer.highwater(tp) or 0) - (committed or 0))
+        return lag
+
     async def drain(self, *, lost: bool = False) -> None:
         """Finish what runs within the drain deadline, or give up at once what another worker has by now."""
         begun = time.monotonic()
         left = await self.dispatcher.drain(0.0 if lost else None)
+        seconds = time.monotonic() - begun
         self._next.clear()
         self._reread.clear()
-        log.info(
-            "%s: drained in %.1f s, %d handed back",
-            self.conf.id,
-            time.monotonic() - begun,
-            left,
-            extra={"action": "drained"},
-        )
+        self._metrics.drain_seconds.labels(self.processor.name).observe(seconds)
+        self._metrics.handed_back.labels(self.processor.name).inc(left)
+        log.info("%s: drained in %.1f s, %d handed back", self.conf.id, seconds, left, extra={"action": "drained"})
 
     def fail(self, reason: BaseException) -> None:
         """End the worker: a record can neither be done nor be passed over."""
@@ -219,10 +229,13 @@ class ProcessorApp(faust.App):
     async def _resume(self, *_: Any, **__: Any) -> None:
         if not self.should_stop:
             self.dispatcher.resume()
+            self.is_assigned = True
+            self._metrics.rebalances.labels(self.processor.name).inc()
 
     def on_rebalance_start(self) -> None:
         # Faust calls this from the consumer's thread
         super().on_rebalance_start()
+        self.is_assigned = False
         self.main_loop.call_soon_threadsafe(self.dispatcher.begin_drain)
 
     async def on_stop(self) -> None:
