@@ -78,6 +78,8 @@ def chosen_model(settings: Settings) -> Model:
         answer_name=model.answer_name or model.name,
         timeout=model.timeout,
         retries=model.retries,
+        requests_a_minute=model.requests_a_minute,
+        tokens_a_minute=model.tokens_a_minute,
     )
 
 

@@ -70,6 +70,8 @@ class ModelSettings(_Group):
     answer_name: str | None = Field(None, description="Another model for answers and reports.")
     timeout: float = Field(60, gt=0, description="Seconds for one model call, from its start.")
     retries: int = Field(3, ge=0, description="How often a call that failed for the moment is tried again.")
+    requests_a_minute: float | None = Field(None, gt=0, description="At most so many calls a minute by one worker.")
+    tokens_a_minute: float | None = Field(None, gt=0, description="At most so many tokens a minute by one worker.")
 
 
 class RoleMemorySettings(_Group):

@@ -12,6 +12,7 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from pipeline.adapters.dialect import Dialect, adapted
+from pipeline.adapters.pacing import Breaker, Pace
 from pipeline.adapters.reply_schemas import ReplyShape
 from pipeline.adapters.retrying import retried, retry_after, wait_before_retry
 from pipeline.errors import ModelFailed, ModelRefused
@@ -23,6 +24,9 @@ log = logging.getLogger(__name__)
 FIRST_WAIT = 0.5
 #: The longest wait before a retry, in seconds, whatever the server asks for.
 LONGEST_WAIT = 60.0
+_TOO_MANY = 429
+#: How long a server may turn one call away before it has failed, in seconds.
+_PATIENCE_WITH_RATE_LIMITS = 600.0
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,9 @@ class Chat:
         retries: int,
         first_wait: float = FIRST_WAIT,
         longest_wait: float = LONGEST_WAIT,
+        pace: Pace,
     ) -> None:
-        self._client = client
+        self._client, self._pace, self._breaker = client, pace, Breaker()
         self._timeout, self._retries = timeout, retries
         self._first_wait, self._longest_wait = first_wait, longest_wait
         self._dialects: dict[str, Dialect] = {}
@@ -117,10 +122,14 @@ class Chat:
     async def complete(self, ask: Ask, bill: Bill) -> Completion:
         """The completion; raises ModelFailed when no try gave one, ModelRefused when the model declined."""
         dialect = self._dialects.get(ask.model, Dialect())
-        failures = 0
+        failures, turned_away = 0, 0.0
         while True:
+            await self._pace.turn()
+            if not self._breaker.admits():
+                raise bill.failed("the model server fails every call: it is given a pause, and then tried again")
             outcome = await self._call(ask, dialect, bill)
             if isinstance(outcome, ChatCompletion):
+                self._breaker.succeeded()
                 self._dialects[ask.model] = dialect
                 return _completion(outcome, bill)
             if "content_filter" in outcome.said:
@@ -130,6 +139,11 @@ class Chat:
                 log.info("model server refused a parameter", extra={"action": "model_adapt", "dialect": str(other)})
                 dialect = other
                 continue
+            if outcome.status == _TOO_MANY and outcome.retried and turned_away < _PATIENCE_WITH_RATE_LIMITS:
+                turned_away += self._turned_away(outcome)
+                continue
+            if outcome.retried:
+                self._breaker.failed()
             if not outcome.retried or failures >= self._retries:
                 raise bill.failed(outcome.message)
             wait = wait_before_retry(failures, outcome.wait, self._first_wait, self._longest_wait, random.random())
@@ -139,6 +153,13 @@ class Chat:
                 extra={"action": "model_retry", "status": outcome.status, "failures": failures, "seconds": wait},
             )
             await asyncio.sleep(wait)
+
+    def _turned_away(self, outcome: _Trouble) -> float:
+        """A rate limit slows all calls down and fails none; returns the seconds that it costs."""
+        wait = wait_before_retry(0, outcome.wait, self._first_wait, self._longest_wait, random.random())
+        self._pace.hold_off(wait)
+        log.info("model server wants fewer calls", extra={"action": "model_rate_limit", "seconds": wait})
+        return wait
 
     async def _call(self, ask: Ask, dialect: Dialect, bill: Bill) -> ChatCompletion | _Trouble:
         parameters = dialect.parameters(ask.shape, ask.max_tokens, ask.temperature)
@@ -154,7 +175,10 @@ class Chat:
             return self._trouble(exc, ask.model)
         finally:
             bill.seconds += time.monotonic() - started
-        return _checked(completion, bill)
+        checked = _checked(completion, bill)
+        if isinstance(checked, ChatCompletion) and checked.usage is not None:
+            self._pace.spent(checked.usage.total_tokens or 0)
+        return checked
 
     def _trouble(self, exc: Exception, model: str) -> _Trouble:
         # What the server says may echo the conversation or the key: it is matched here and goes no further.

@@ -9,6 +9,7 @@ import openai
 from pipeline.adapters.chat import FIRST_WAIT, LONGEST_WAIT, Ask, Bill, Chat, Completion
 from pipeline.adapters.json_reading import read_json, storable, without_reasoning
 from pipeline.adapters.messages import answer_messages, extraction_messages, reask_messages, report_messages
+from pipeline.adapters.pacing import Pace
 from pipeline.adapters.reply_schemas import ReplyShape, extraction_shape, report_shape
 from pipeline.ports import AnswerRequest, Json, Proposal, Reply
 
@@ -42,13 +43,20 @@ class OpenAIModel:
         answer_tokens: int = ANSWER_TOKENS,
         first_wait: float = FIRST_WAIT,
         longest_wait: float = LONGEST_WAIT,
+        requests_a_minute: float | None = None,
+        tokens_a_minute: float | None = None,
     ) -> None:
         # The client refuses to be built without a key, which a server of one's own does not need.
         self._client = openai.AsyncOpenAI(
             base_url=base_url or None, api_key=(api_key or "").strip() or "none", timeout=timeout, max_retries=0
         )
         self._chat = Chat(
-            self._client, timeout=timeout, retries=retries, first_wait=first_wait, longest_wait=longest_wait
+            self._client,
+            timeout=timeout,
+            retries=retries,
+            first_wait=first_wait,
+            longest_wait=longest_wait,
+            pace=Pace(requests_a_minute, tokens_a_minute),
         )
         self._extraction_name, self._answer_name = extraction_name, answer_name
         self._answer_tokens = answer_tokens
