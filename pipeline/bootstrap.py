@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 from pydantic import SecretStr
 
@@ -18,11 +19,12 @@ from pipeline.adapters.kafka.topics import create_topics, missing_topics
 from pipeline.adapters.kafka.worker import ProcessorApp, run_apps
 from pipeline.adapters.mongo import MongoStore
 from pipeline.adapters.openai import OpenAIModel
+from pipeline.adapters.outage import Patience
 from pipeline.adapters.rules import RulesModel
 from pipeline.domain.similarity import lexical
-from pipeline.errors import SettingsInvalid
-from pipeline.limits import LimitedModel, Permits
-from pipeline.metrics import Metrics
+from pipeline.errors import Outage, SettingsInvalid
+from pipeline.limits import Permits, Stage
+from pipeline.metrics import MeasuredModel, Metrics
 from pipeline.ports import Model, Policy, Processor, Publisher, Services, Store, Wanted
 from pipeline.processors import NAMES, topology
 from pipeline.runner import Runner
@@ -32,8 +34,6 @@ from schemas.role import GuideScope, TrackEntry
 from schemas.topics import TopicName
 from schemas.wire import ConversationId, Wire
 
-#: The processors that call the model.
-MODEL_STAGES = ("role-extraction", "report-generation")
 _SCOPES: dict[str, GuideScope] = {"none": "NONE", "once": "ONCE", "every": "EVERY"}
 #: What becomes of a question, in the order it usually happens.
 _FOLLOWED: tuple[TopicName, ...] = ("turns", "extractions", "guidance", "answers", "reports")
@@ -66,7 +66,7 @@ def mongo_store(settings: Settings, *, patience: float | None = None) -> MongoSt
     return MongoStore(settings.mongo.url.get_secret_value(), settings.mongo.database, patience=patience)
 
 
-def chosen_model(settings: Settings) -> Model:
+def chosen_model(settings: Settings, permits: Permits) -> Model:
     """A server where a key or base URL is set, else the offline rules."""
     model, key, base_url = settings.model, settings.model_api_key, settings.model_base_url
     if key is None and base_url is None:
@@ -80,6 +80,7 @@ def chosen_model(settings: Settings) -> Model:
         retries=model.retries,
         requests_a_minute=model.requests_a_minute,
         tokens_a_minute=model.tokens_a_minute,
+        permits=permits,
     )
 
 
@@ -108,35 +109,42 @@ def policy(settings: Settings) -> Policy:
 
 @dataclass(frozen=True)
 class Parts:
-    """The outside world of one worker, connected."""
+    """What the processors of one worker share, connected."""
 
     publisher: Publisher
     store: Store
     model: Model
+    permits: Permits
+    metrics: Metrics
 
 
 @asynccontextmanager
-async def worker_parts(settings: Settings) -> AsyncIterator[Parts]:
+async def worker_parts(settings: Settings, processors: Sequence[Processor]) -> AsyncIterator[Parts]:
     """Waits while Kafka or MongoDB is away; raises SettingsInvalid for what no waiting would mend."""
-    connection = kafka_connection(settings)
+    connection, metrics = kafka_connection(settings), Metrics()
+    permits = Permits(settings.max_running, [stage for stage in get_args(Stage) if stage in names_of(processors)])
     async with AsyncExitStack() as stack:
         publisher = KafkaPublisher(connection)
         await publisher.start()
         stack.push_async_callback(publisher.stop)
-        if missing := await missing_topics(connection):
+        if missing := await Patience("Kafka", (Outage,))(lambda: missing_topics(connection)):
             raise SettingsInvalid(f"topics are missing: {', '.join(missing)}; run `rolestream topics create`")
         store = mongo_store(settings)
         stack.push_async_callback(store.aclose)
         await store.prepare()
-        model = chosen_model(settings)
+        model = MeasuredModel(chosen_model(settings, permits), metrics)
         stack.push_async_callback(model.aclose)
-        yield Parts(publisher, store, model)
+        yield Parts(publisher, store, model, permits, metrics)
 
 
-def services_of(settings: Settings, parts: Parts, permits: Permits, metrics: Metrics) -> Services:
-    """What the handlers of one worker share."""
-    model = LimitedModel(parts.model, permits, metrics)
-    return Services(parts.store, model, lexical, lambda: datetime.now(UTC), policy(settings))
+def names_of(processors: Sequence[Processor]) -> list[str]:
+    return [processor.name for processor in processors]
+
+
+def runner_of(processor: Processor, settings: Settings, parts: Parts) -> Runner:
+    """Runs the records of one processor on what all share."""
+    services = Services(parts.store, parts.model, lexical, lambda: datetime.now(UTC), policy(settings))
+    return Runner(processor, services, parts.publisher, parts.metrics)
 
 
 async def run_processors(
@@ -147,41 +155,35 @@ async def run_processors(
     started: Callable[[], None],
 ) -> None:
     """Run processors on given parts until `stop` returns."""
-    permits = Permits(settings.max_running, [p.name for p in processors if p.name in MODEL_STAGES])
-    metrics = Metrics()
-    services = services_of(settings, parts, permits, metrics)
-    connection = kafka_connection(settings)
     apps = [
         ProcessorApp(
             processor,
-            connection,
-            Runner(processor, services, parts.publisher, metrics).run,
+            kafka_connection(settings),
+            runner_of(processor, settings, parts).run,
             max_unacked=settings.max_unacked,
             drain_timeout=settings.drain_timeout,
-            waits=permits.waits,
-            metrics=metrics,
+            waits=parts.permits.waits,
+            metrics=parts.metrics,
         )
         for processor in processors
     ]
-    async with _health(settings, apps, parts, metrics):
+    async with _health(settings, apps, parts):
         await run_apps(apps, stop, started)
 
 
 @asynccontextmanager
-async def _health(
-    settings: Settings, apps: Sequence[ProcessorApp], parts: Parts, metrics: Metrics
-) -> AsyncIterator[None]:
+async def _health(settings: Settings, apps: Sequence[ProcessorApp], parts: Parts) -> AsyncIterator[None]:
     """Serve /live, /ready and /metrics where a port is set."""
     if settings.health.port is None:
         yield
         return
-    observe(apps, metrics)
+    observe(apps, parts.permits, parts.metrics)
     async with health_server(
         settings.health.host,
         settings.health.port,
         live=lambda: live(apps, parts, settings.health.stall_after),
         ready=lambda: ready(apps, parts),
-        metrics=metrics.text,
+        metrics=parts.metrics.text,
     ):
         yield
 
@@ -192,10 +194,22 @@ async def run_worker(
     stop: Callable[[], Awaitable[object]],
     started: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run the named processors, or all of them, until `stop` returns."""
-    processors = chosen_processors(settings, names)
-    async with worker_parts(settings) as parts:
-        await run_processors(settings, processors, parts, stop, started)
+    """Run the named processors, or all of them, until `stop` returns, be it before they have begun."""
+    processors, connected = chosen_processors(settings, names), asyncio.Event()
+
+    async def work() -> None:
+        async with worker_parts(settings, processors) as parts:
+            connected.set()
+            await run_processors(settings, processors, parts, stop, started)
+
+    working = asyncio.ensure_future(work())
+    try:
+        await first_of(connected.wait(), stop(), asyncio.shield(working))
+        if connected.is_set():
+            await working
+    finally:
+        working.cancel()
+        await asyncio.wait({working})
 
 
 @asynccontextmanager

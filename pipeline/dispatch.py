@@ -119,6 +119,7 @@ class Dispatcher(Generic[D]):
     def _lane_ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None:
+            self.begin_drain()  # what comes after it under the same key must not go before it
             self._on_failure(failure)
 
     def _finish(self, slot: _Slot[D]) -> None:

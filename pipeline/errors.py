@@ -11,6 +11,10 @@ RolestreamError
 └── Unavailable            a program or package that a command needs is not here
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 
 class RolestreamError(Exception):
     """The message says what is wrong, where, and what to do."""
@@ -37,11 +41,11 @@ class AlreadyStored(RolestreamError):
 
 
 class ModelFailed(RolestreamError):
-    """`calls` and `milliseconds` are what the failed attempts cost."""
+    """`spent` holds the fields of the cost that the failed attempts had all the same."""
 
-    def __init__(self, message: str, *, calls: int = 0, milliseconds: int = 0) -> None:
+    def __init__(self, message: str, spent: Mapping[str, Any] = MappingProxyType({})) -> None:
         super().__init__(message)
-        self.calls, self.milliseconds = calls, milliseconds
+        self.spent = spent
 
 
 class ModelRefused(ModelFailed):

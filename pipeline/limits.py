@@ -1,72 +1,60 @@
 """How many model calls run at once in this worker."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Literal
 
-from pipeline.errors import ModelFailed
-from pipeline.metrics import Metrics
-from pipeline.ports import AnswerRequest, Model, Proposal, Reply
+#: The processors that call the model.
+Stage = Literal["role-extraction", "report-generation"]
 
 #: The share of the permits that one stage may hold, so that no stage starves another.
 _STAGE_SHARE = 0.75
 
-R = TypeVar("R", Proposal, Reply)
-
 
 class Permits:
-    """`max_running` permits for all stages together, at most three quarters for one of several stages."""
+    """`max_running` permits for all stages together, at most three quarters for one of several stages.
 
-    def __init__(self, max_running: int, stages: Sequence[str]) -> None:
+    A call holds one for as long as one request takes; pauses between requests hold none.
+    """
+
+    def __init__(self, max_running: int, stages: Sequence[Stage]) -> None:
         for_one = max_running if len(stages) < 2 else max(1, int(max_running * _STAGE_SHARE))
         self._all = asyncio.Semaphore(max_running)
         self._stages = {stage: asyncio.Semaphore(for_one) for stage in stages}
+        self.running: dict[Stage, int] = dict.fromkeys(stages, 0)
+        """How many calls of each stage hold a permit."""
         self._waiting: set[asyncio.Task[Any]] = set()
 
     def waits(self, task: asyncio.Task[None]) -> bool:
-        """Whether a task still waits for a permit, so that giving it up wastes no call."""
+        """Whether a task is between calls, so that giving it up wastes none."""
         return task in self._waiting
 
-    @asynccontextmanager
-    async def hold(self, stage: str) -> AsyncIterator[None]:
-        """Hold one permit of a stage."""
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Around a pause between two calls: nothing is lost when the task is given up in it."""
         task = asyncio.current_task()
         assert task is not None
         self._waiting.add(task)
         try:
-            async with self._stages[stage], self._all:
-                self._waiting.discard(task)
-                yield
+            yield
         finally:
             self._waiting.discard(task)
 
-
-class LimitedModel:
-    """A model whose calls wait for a permit and are counted; its own deadlines run from the start of the call."""
-
-    def __init__(self, model: Model, permits: Permits, metrics: Metrics) -> None:
-        self._model, self._permits, self._metrics = model, permits, metrics
-
-    async def extract(self, question: str, history: Sequence[str]) -> Proposal:
-        return await self._counted("role-extraction", lambda: self._model.extract(question, history))
-
-    async def answer(self, request: AnswerRequest) -> Reply:
-        return await self._counted("report-generation", lambda: self._model.answer(request))
-
-    async def report(self, request: AnswerRequest) -> Proposal:
-        return await self._counted("report-generation", lambda: self._model.report(request))
-
-    async def _counted(self, stage: str, call: Callable[[], Awaitable[R]]) -> R:
-        async with self._permits.hold(stage):
-            with self._metrics.model_running.labels(stage).track_inprogress():
-                try:
-                    reply = await call()
-                except ModelFailed as failure:
-                    self._metrics.model_failure(stage, failure)
-                    raise
-        self._metrics.model_call(stage, reply.cost)
-        return reply
-
-    async def aclose(self) -> None:
-        await self._model.aclose()
+    @asynccontextmanager
+    async def hold(self, stage: Stage) -> AsyncIterator[None]:
+        """Hold one permit of a stage."""
+        with self.resting():
+            await self._stages[stage].acquire()
+            try:
+                await self._all.acquire()
+            except BaseException:
+                self._stages[stage].release()
+                raise
+        self.running[stage] += 1
+        try:
+            yield
+        finally:
+            self.running[stage] -= 1
+            self._all.release()
+            self._stages[stage].release()

@@ -1,17 +1,21 @@
 """What a worker counts and measures, for Prometheus; one registry a worker."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from pipeline.errors import ModelFailed
+from pipeline.ports import AnswerRequest, Model, Proposal, Reply
 from schemas.events import Cost
 
 _MODEL_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120)
 _DRAIN_SECONDS = (0.1, 0.5, 1, 2, 5, 10, 20, 40)
 _PREFIX = "rolestream"
+
+R = TypeVar("R", Proposal, Reply)
 
 #: One reading of a gauge: its labels' values and its own.
 Reading = tuple[tuple[str, ...], float]
@@ -28,9 +32,6 @@ class Metrics:
         self.rebalances = self._counter("rebalances", "Times the partitions were dealt anew.", "processor")
         self.handed_back = self._counter("handed_back", "Records given up undone at a drain.", "processor")
         self.drain_seconds = self._histogram("drain_seconds", "Seconds of a drain.", "processor", _DRAIN_SECONDS)
-        self.model_running = Gauge(
-            "model_running", "Model calls that hold a permit.", ["stage"], namespace=_PREFIX, registry=self.registry
-        )
         self._calls = self._counter("model_calls", "Requests to the model server, retries included.", "stage")
         self._retries = self._counter("model_retries", "Requests beyond the first of a call.", "stage")
         self._failures = self._counter("model_failures", "Calls that failed for good.", "stage")
@@ -47,22 +48,14 @@ class Metrics:
         """Add a gauge that is read, label values and value, whenever the figures are asked for."""
         self.registry.register(_Read(f"{_PREFIX}_{name}", about, labels, read))
 
-    def model_call(self, stage: str, cost: Cost) -> None:
-        """Count a call that succeeded."""
-        self._count_calls(stage, cost.calls)
+    def model_call(self, stage: str, cost: Cost, *, failed: bool = False) -> None:
+        """Count what a model was asked for once, with all the requests that it took."""
+        self._calls.labels(stage).inc(cost.calls)
+        self._retries.labels(stage).inc(max(0, cost.calls - 1))
+        self._failures.labels(stage).inc(failed)
         self._tokens.labels(stage, "prompt").inc(cost.prompt_tokens)
         self._tokens.labels(stage, "completion").inc(cost.completion_tokens)
         self._seconds.labels(stage).observe(cost.milliseconds / 1000)
-
-    def model_failure(self, stage: str, failure: ModelFailed) -> None:
-        """Count a call that failed for good."""
-        self._count_calls(stage, failure.calls)
-        self._failures.labels(stage).inc()
-        self._seconds.labels(stage).observe(failure.milliseconds / 1000)
-
-    def _count_calls(self, stage: str, calls: int) -> None:
-        self._calls.labels(stage).inc(calls)
-        self._retries.labels(stage).inc(max(0, calls - 1))
 
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""
@@ -79,3 +72,31 @@ class _Read(Collector):
         for values, reading in self._read():
             family.add_metric(values, reading)
         yield family
+
+
+class MeasuredModel:
+    """A model whose calls are counted, by stage."""
+
+    def __init__(self, model: Model, metrics: Metrics) -> None:
+        self._model, self._metrics = model, metrics
+
+    async def extract(self, question: str, history: Sequence[str]) -> Proposal:
+        return await self._measured("role-extraction", self._model.extract(question, history))
+
+    async def answer(self, request: AnswerRequest) -> Reply:
+        return await self._measured("report-generation", self._model.answer(request))
+
+    async def report(self, request: AnswerRequest) -> Proposal:
+        return await self._measured("report-generation", self._model.report(request))
+
+    async def _measured(self, stage: str, call: Awaitable[R]) -> R:
+        try:
+            reply = await call
+        except ModelFailed as failure:
+            self._metrics.model_call(stage, Cost(**failure.spent), failed=True)
+            raise
+        self._metrics.model_call(stage, reply.cost)
+        return reply
+
+    async def aclose(self) -> None:
+        await self._model.aclose()

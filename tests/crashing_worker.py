@@ -125,14 +125,14 @@ async def main(processor: str, point: str, marker: str) -> None:
     settings, kill = load_settings(), Kill(processor, point, Path(marker))
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with bootstrap.worker_parts(settings) as parts:
+    processors = bootstrap.chosen_processors(settings, ())
+    async with bootstrap.worker_parts(settings, processors) as parts:
         crashing = replace(
             parts,
             publisher=CrashingPublisher(parts.publisher, kill),
             store=CrashingStore(parts.store, kill),
             model=CrashingModel(parts.model, kill),
         )
-        processors = bootstrap.chosen_processors(settings, ())
         await bootstrap.run_processors(settings, processors, crashing, stop.wait, lambda: print("started", flush=True))
 
 

@@ -1,12 +1,13 @@
 """Permits: how many model calls run at once, and that no stage starves another."""
 
 import asyncio
+from typing import get_args
 
-from pipeline.limits import Permits
+from pipeline.limits import Permits, Stage
 
 
 async def holding(
-    permits: Permits, stage: str, count: int
+    permits: Permits, stage: Stage, count: int
 ) -> tuple[list[asyncio.Task[None]], list[str], asyncio.Event]:
     """Tasks that each want one permit of a stage, those that hold one, and the event that lets them go."""
     held, release = list[str](), asyncio.Event()
@@ -45,9 +46,10 @@ async def test_the_only_stage_of_a_worker_gets_all() -> None:
 async def test_a_single_permit_still_serves_both_stages() -> None:
     """Three quarters of one is one."""
     permits = Permits(1, ("role-extraction", "report-generation"))
-    for stage in ("role-extraction", "report-generation"):
+    for stage in get_args(Stage):
         async with permits.hold(stage):
             pass
+    assert permits.running == {"role-extraction": 0, "report-generation": 0}
 
 
 async def test_who_waits_is_known_until_the_permit_is_held_or_given_up() -> None:

@@ -16,6 +16,7 @@ from pipeline.adapters.pacing import Breaker, Pace
 from pipeline.adapters.reply_schemas import ReplyShape
 from pipeline.adapters.retrying import retried, retry_after, wait_before_retry
 from pipeline.errors import ModelFailed, ModelRefused
+from pipeline.limits import Permits, Stage
 from schemas.events import Cost
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Message:
 class Ask:
     """One request: `shape` where an object is wanted."""
 
+    stage: Stage
     model: str
     messages: tuple[Message, ...]
     temperature: float
@@ -78,10 +80,10 @@ class Bill:
         return round(self.seconds * 1000)
 
     def failed(self, message: str) -> ModelFailed:
-        return ModelFailed(message, calls=self.calls, milliseconds=self.milliseconds)
+        return ModelFailed(message, self.cost().model_dump())
 
     def refused(self, message: str) -> ModelRefused:
-        return ModelRefused(message, calls=self.calls, milliseconds=self.milliseconds)
+        return ModelRefused(message, self.cost().model_dump())
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,9 @@ class Chat:
         first_wait: float = FIRST_WAIT,
         longest_wait: float = LONGEST_WAIT,
         pace: Pace,
+        permits: Permits,
     ) -> None:
-        self._client, self._pace, self._breaker = client, pace, Breaker()
+        self._client, self._pace, self._permits, self._breaker = client, pace, permits, Breaker()
         self._timeout, self._retries = timeout, retries
         self._first_wait, self._longest_wait = first_wait, longest_wait
         self._dialects: dict[str, Dialect] = {}
@@ -124,7 +127,8 @@ class Chat:
         dialect = self._dialects.get(ask.model, Dialect())
         failures, turned_away = 0, 0.0
         while True:
-            await self._pace.turn()
+            with self._permits.resting():
+                await self._pace.turn()
             if not self._breaker.admits():
                 raise bill.failed("the model server fails every call: it is given a pause, and then tried again")
             outcome = await self._call(ask, dialect, bill)
@@ -152,7 +156,8 @@ class Chat:
                 "model call failed, trying again",
                 extra={"action": "model_retry", "status": outcome.status, "failures": failures, "seconds": wait},
             )
-            await asyncio.sleep(wait)
+            with self._permits.resting():
+                await asyncio.sleep(wait)
 
     def _turned_away(self, outcome: _Trouble) -> float:
         """A rate limit slows all calls down and fails none; returns the seconds that it costs."""
@@ -164,15 +169,19 @@ class Chat:
     async def _call(self, ask: Ask, dialect: Dialect, bill: Bill) -> ChatCompletion | _Trouble:
         parameters = dialect.parameters(ask.shape, ask.max_tokens, ask.temperature)
         messages: Any = [{"role": message.role, "content": message.content} for message in ask.messages]
+        async with self._permits.hold(ask.stage):
+            return await self._request(ask.model, messages, parameters, bill)
+
+    async def _request(
+        self, model: str, messages: Any, parameters: dict[str, Any], bill: Bill
+    ) -> ChatCompletion | _Trouble:
         bill.calls += 1
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._timeout):
-                completion = await self._client.chat.completions.create(
-                    model=ask.model, messages=messages, **parameters
-                )
+                completion = await self._client.chat.completions.create(model=model, messages=messages, **parameters)
         except (TimeoutError, openai.APIError, ValueError) as exc:
-            return self._trouble(exc, ask.model)
+            return self._trouble(exc, model)
         finally:
             bill.seconds += time.monotonic() - started
         checked = _checked(completion, bill)

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.errors import SettingsInvalid
+from pipeline.limits import Permits
 from pipeline.metrics import Metrics, Reading
 from pipeline.ports import Publisher, Store
 
@@ -52,7 +53,7 @@ async def ready(apps: Sequence[ProcessorApp], outside: Outside) -> str | None:
     return None
 
 
-def observe(apps: Sequence[ProcessorApp], metrics: Metrics) -> None:
+def observe(apps: Sequence[ProcessorApp], permits: Permits, metrics: Metrics) -> None:
     """Add the gauges that are read from the processors themselves."""
 
     def of_each(read: Callable[[ProcessorApp], float]) -> Callable[[], Iterable[Reading]]:
@@ -68,6 +69,12 @@ def observe(apps: Sequence[ProcessorApp], metrics: Metrics) -> None:
         "Age of the oldest record taken in and not acknowledged.",
         label,
         of_each(lambda app: app.dispatcher.oldest_unacked()),
+    )
+    metrics.gauge(
+        "model_running",
+        "Model calls under way.",
+        ("stage",),
+        lambda: [((stage,), running) for stage, running in permits.running.items()],
     )
     metrics.gauge("running", "Keys in work.", label, of_each(lambda app: app.dispatcher.running))
     metrics.gauge(

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import ASCENDING, DESCENDING
-from pymongo.errors import ConfigurationError, ConnectionFailure, DuplicateKeyError, OperationFailure, WriteError
+from pymongo.errors import ConfigurationError, ConnectionFailure, DuplicateKeyError, OperationFailure
 
 from pipeline.adapters.outage import Patience
 from pipeline.errors import AlreadyStored, SettingsInvalid
@@ -29,6 +29,10 @@ _UNIQUE: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "dead_letters": (("processor", "sourceTopic", "sourcePartition", "sourceOffset"),),
 }
 _SELECTION_TIMEOUT_MS = 2000
+#: Error codes: not authorized, authentication failed, and Atlas' word for both.
+_REFUSED = {13, 18, 8000}
+#: Error codes of a server that changes its role, shuts down or is overloaded.
+_PASSING = {6, 7, 50, 89, 91, 112, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436}
 _SOCKET_TIMEOUT_MS = 20_000
 
 
@@ -50,23 +54,24 @@ class MongoStore:
         except (ConfigurationError, ValueError) as exc:
             raise SettingsInvalid(f"ROLESTREAM_MONGO__URL is no MongoDB connection string: {exc}") from exc
         self._database = self._client[database]
-        self._patiently = Patience("MongoDB", (ConnectionFailure, OperationFailure), patience)
+        self._patiently = Patience("MongoDB", (ConnectionFailure,), patience)
 
     async def _do(self, operation: Callable[[], Awaitable[T]]) -> T:
-        """Wait out outages; a refused document is the document's fault and no outage."""
+        """Wait out outages; raises AlreadyStored, SettingsInvalid where it refuses us, else what it has against it."""
 
-        async def attempt() -> T | WriteError:
+        async def attempt() -> T:
             try:
                 return await operation()
-            except WriteError as exc:
-                return exc
+            except DuplicateKeyError as exc:
+                raise AlreadyStored("the key is taken") from exc
+            except OperationFailure as exc:
+                if exc.code in _REFUSED:
+                    raise SettingsInvalid(f"MongoDB refuses us: check ROLESTREAM_MONGO__URL (code {exc.code})") from exc
+                if exc.code in _PASSING or exc.has_error_label("RetryableWriteError"):
+                    raise ConnectionFailure(str(exc)) from exc
+                raise
 
-        result = await self._patiently(attempt)
-        if isinstance(result, DuplicateKeyError):
-            raise AlreadyStored(f"the key is taken: {result.details}") from result
-        if isinstance(result, WriteError):
-            raise result
-        return result
+        return await self._patiently(attempt)
 
     @property
     def is_away(self) -> bool:
@@ -116,8 +121,8 @@ class MongoStore:
 
     async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
         query = {"conversationId": conversation_id, "turn": {"$lte": up_to_turn}}
-        newest_first = [("turn", DESCENDING), ("role", ASCENDING)]
-        return (await self._found(Message, "messages", query, limit, newest_first))[::-1]
+        found = await self._found(Message, "messages", query, limit, [("turn", DESCENDING)])
+        return sorted(found, key=lambda message: (message.turn, message.role == "ASSISTANT"))
 
     async def questions(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[str]:
         if limit == 0 or before_turn <= 1:

@@ -11,6 +11,7 @@ from pipeline.adapters.json_reading import read_json, storable, without_reasonin
 from pipeline.adapters.messages import answer_messages, extraction_messages, reask_messages, report_messages
 from pipeline.adapters.pacing import Pace
 from pipeline.adapters.reply_schemas import ReplyShape, extraction_shape, report_shape
+from pipeline.limits import Permits, Stage
 from pipeline.ports import AnswerRequest, Json, Proposal, Reply
 
 EXTRACTION_TEMPERATURE = 0.1
@@ -18,6 +19,8 @@ ANSWER_TEMPERATURE = 0.3
 EXTRACTION_TOKENS = 800
 ANSWER_TOKENS = 1_500
 REPORT_TOKENS = 3_000
+_ANSWERING: Stage = "report-generation"
+_UNLIMITED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class OpenAIModel:
         longest_wait: float = LONGEST_WAIT,
         requests_a_minute: float | None = None,
         tokens_a_minute: float | None = None,
+        permits: Permits | None = None,
     ) -> None:
         # The client refuses to be built without a key, which a server of one's own does not need.
         self._client = openai.AsyncOpenAI(
@@ -57,6 +61,7 @@ class OpenAIModel:
             first_wait=first_wait,
             longest_wait=longest_wait,
             pace=Pace(requests_a_minute, tokens_a_minute),
+            permits=permits or Permits(_UNLIMITED, ("role-extraction", _ANSWERING)),
         )
         self._extraction_name, self._answer_name = extraction_name, answer_name
         self._answer_tokens = answer_tokens
@@ -65,17 +70,23 @@ class OpenAIModel:
     async def extract(self, question: str, history: Sequence[str]) -> Proposal:
         messages = extraction_messages(question, history)
         ask = Ask(
-            self._extraction_name, messages, EXTRACTION_TEMPERATURE, EXTRACTION_TOKENS, shape=self._extraction_shape
+            "role-extraction",
+            self._extraction_name,
+            messages,
+            EXTRACTION_TEMPERATURE,
+            EXTRACTION_TOKENS,
+            shape=self._extraction_shape,
         )
         return await self._object(ask, self._extraction_shape)
 
     async def report(self, request: AnswerRequest) -> Proposal:
         shape = report_shape(request.sources)
-        ask = Ask(self._answer_name, report_messages(request), ANSWER_TEMPERATURE, REPORT_TOKENS, shape=shape)
+        messages = report_messages(request)
+        ask = Ask(_ANSWERING, self._answer_name, messages, ANSWER_TEMPERATURE, REPORT_TOKENS, shape=shape)
         return await self._object(ask, shape)
 
     async def answer(self, request: AnswerRequest) -> Reply:
-        ask = Ask(self._answer_name, answer_messages(request), ANSWER_TEMPERATURE, self._answer_tokens)
+        ask = Ask(_ANSWERING, self._answer_name, answer_messages(request), ANSWER_TEMPERATURE, self._answer_tokens)
         bill = Bill(ask.model)
         for tokens in (ask.max_tokens, 2 * ask.max_tokens):
             completion = await self._chat.complete(replace(ask, max_tokens=tokens), bill)

@@ -25,32 +25,48 @@ class Patience:
 
     def __init__(self, service: str, away: tuple[type[BaseException], ...], limit: float | None = None) -> None:
         self._service, self._away, self._limit = service, away, limit
-        self.is_away = False
-        """Whether the service was away when it was last tried."""
+        self._waiting = 0
+
+    @property
+    def is_away(self) -> bool:
+        """Whether a call is waiting for the service."""
+        return self._waiting > 0
 
     async def __call__(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await attempt()
+        except self._away as exc:
+            self._begin_waiting(exc)
+            failure = exc
+        try:
+            result = await self._wait_out(attempt, failure)
+        except BaseException:
+            self._waiting -= 1
+            raise
+        self._end_waiting()
+        return result
+
+    async def _wait_out(self, attempt: Callable[[], Awaitable[T]], failure: BaseException) -> T:
         pause, begun = _FIRST_PAUSE, time.monotonic()
         while True:
+            if self._limit is not None and time.monotonic() - begun + pause > self._limit:
+                raise Outage(f"{self._service} cannot be reached: {_first_line(failure)}") from failure
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(pause * 2, _LONGEST_PAUSE)
             try:
-                result = await attempt()
+                return await attempt()
             except self._away as exc:
-                self._lost(exc)
-                if self._limit is not None and time.monotonic() - begun + pause > self._limit:
-                    raise Outage(f"{self._service} cannot be reached: {_first_line(exc)}") from exc
-                await asyncio.sleep(pause * random.uniform(0.5, 1.0))
-                pause = min(pause * 2, _LONGEST_PAUSE)
-            else:
-                self._found()
-                return result
+                failure = exc
 
-    def _lost(self, exc: BaseException) -> None:
-        if not self.is_away:
-            self.is_away = True
+    def _begin_waiting(self, exc: BaseException) -> None:
+        """However many calls wait, the outage is said once."""
+        if not self._waiting:
             log.warning("%s is away, waiting: %s", self._service, _first_line(exc), extra={"action": "outage_began"})
+        self._waiting += 1
 
-    def _found(self) -> None:
-        if self.is_away:
-            self.is_away = False
+    def _end_waiting(self) -> None:
+        self._waiting -= 1
+        if not self._waiting:
             log.warning("%s is back", self._service, extra={"action": "outage_ended"})
 
 

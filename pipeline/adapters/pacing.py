@@ -44,7 +44,7 @@ class Pace:
 
     async def turn(self) -> None:
         """Wait until a call may be made; each caller looks again, for many wait at once."""
-        while (wait := max(self._requests.wait(), self._tokens.wait(), self._not_before - self._now())) > 0:
+        while wait := max(0.0, self._requests.wait(), self._tokens.wait(), self._not_before - self._now()):  # noqa: ASYNC110 - no event tells that time has passed
             await asyncio.sleep(wait)
         self._requests.take(1)
 

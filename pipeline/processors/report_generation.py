@@ -119,12 +119,12 @@ async def _written(turn: TurnLogged, request: AnswerRequest, guiding: _Guiding, 
         reply = await services.model.answer(request)
         text = reply.text.replace("\x00", "").strip()[:_LONGEST_ANSWER]
         if not text:
-            raise ModelFailed("the model's answer is empty", calls=reply.cost.calls)
+            raise ModelFailed("the model's answer is empty", reply.cost.model_dump())
         return AnswerReady(**fields, text=text, cost=reply.cost)
     proposal = await services.model.report(request)
     content = read_report(proposal.content, turn.sources)
     if content is None:
-        raise ModelFailed("the model's reply holds no report that could be read", calls=proposal.cost.calls)
+        raise ModelFailed("the model's reply holds no report that could be read", proposal.cost.model_dump())
     text = report_markdown(content, language_of(turn.text))
     return ReportReady(**fields, **vars(content), text=text, cost=proposal.cost)
 

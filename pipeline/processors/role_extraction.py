@@ -39,7 +39,7 @@ async def _extract(event: TurnLogged, history: Sequence[str], services: Services
     try:
         proposal = await services.model.extract(event.text, history)
     except ModelFailed as exc:
-        failure, cost = str(exc), Cost(calls=exc.calls, milliseconds=exc.milliseconds)
+        failure, cost = str(exc), Cost(**exc.spent)
     else:
         extraction, cost = read_extraction(proposal.content, event.text), proposal.cost
         if extraction is None:

@@ -265,8 +265,8 @@ async def test_two_unreadable_replies_fail() -> None:
     async with serving(says("no", latency=0.01), says("still no", latency=0.01)) as (model, server):
         with pytest.raises(ModelFailed, match="could not be read, twice") as failure:
             await model.extract(QUESTION, [])
-    assert failure.value.calls == len(server.calls) == 2
-    assert failure.value.milliseconds >= 20
+    assert failure.value.spent["calls"] == len(server.calls) == 2
+    assert failure.value.spent["milliseconds"] >= 20
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ async def test_a_refusal_is_not_asked_again(reply: Reply) -> None:
     async with serving(reply) as (model, server):
         with pytest.raises(ModelRefused) as refusal:
             await model.extract(QUESTION, [])
-    assert refusal.value.calls == len(server.calls) == 1
+    assert refusal.value.spent["calls"] == len(server.calls) == 1
 
 
 async def test_what_cannot_be_stored_is_dropped() -> None:

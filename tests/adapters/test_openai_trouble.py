@@ -52,8 +52,8 @@ async def test_retries_come_to_an_end() -> None:
     async with serving(otherwise=lambda _: hangs(5), timeout=0.05, retries=1) as (model, server):
         with pytest.raises(ModelFailed, match=r"did not answer within 0\.05 s") as failure:
             await model.extract(QUESTION, [])
-    assert failure.value.calls == len(server.calls) == 2
-    assert failure.value.milliseconds >= 100
+    assert failure.value.spent["calls"] == len(server.calls) == 2
+    assert failure.value.spent["milliseconds"] >= 100
 
 
 async def test_retry_after_is_honoured_and_not_counted() -> None:
@@ -80,7 +80,7 @@ async def test_a_server_that_is_not_there() -> None:
         with pytest.raises(ModelFailed, match=r"cannot be reached: .*ROLESTREAM_MODEL__BASE_URL") as failure:
             await model.answer(AnswerRequest("q"))
         await model.aclose()
-    assert failure.value.calls == 3
+    assert failure.value.spent["calls"] == 3
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ async def test_lasting_trouble_is_not_tried_again(reply: Reply, said: str) -> No
     assert said in message
     assert "\n" not in message
     assert "sk-secret" not in message
-    assert failure.value.calls == len(server.calls) == 1
+    assert failure.value.spent["calls"] == len(server.calls) == 1
 
 
 @pytest.mark.parametrize("status", [400, 404, 422, 501])

@@ -92,5 +92,5 @@ async def test_a_dead_server_is_soon_left_alone() -> None:
             with pytest.raises(ModelFailed) as failure:
                 await model.answer(AnswerRequest("hello"))
         assert len(server.calls) == 10
-        assert (failure.value.calls, "given a pause" in str(failure.value)) == (0, True)
+        assert (failure.value.spent["calls"], "given a pause" in str(failure.value)) == (0, True)
         await model.aclose()

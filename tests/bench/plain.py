@@ -9,10 +9,7 @@ from typing import Any
 import faust
 
 from pipeline import bootstrap
-from pipeline.limits import Permits
-from pipeline.metrics import Metrics
 from pipeline.ports import Record
-from pipeline.runner import Runner
 from pipeline.settings import Settings
 from schemas.topics import BY_NAME
 
@@ -20,11 +17,10 @@ from schemas.topics import BY_NAME
 async def run_plain(settings: Settings, stop: asyncio.Event, started: asyncio.Event) -> None:
     """Run every processor as an app with plain `async for` agents until `stop`."""
     connection = bootstrap.kafka_connection(settings)
-    async with bootstrap.worker_parts(settings) as parts:
-        metrics, permits = Metrics(), Permits(settings.max_running, bootstrap.MODEL_STAGES)
-        services = bootstrap.services_of(settings, parts, permits, metrics)
+    processors = bootstrap.chosen_processors(settings, ())
+    async with bootstrap.worker_parts(settings, processors) as parts:
         apps = []
-        for processor in bootstrap.chosen_processors(settings, ()):
+        for processor in processors:
             app = faust.App(
                 f"{connection.prefix}{processor.name}",
                 value_serializer="raw",
@@ -38,7 +34,7 @@ async def run_plain(settings: Settings, stop: asyncio.Event, started: asyncio.Ev
                 topic_allow_declare=False,
                 **connection.for_faust(),
             )
-            run = Runner(processor, services, parts.publisher, metrics).run
+            run = bootstrap.runner_of(processor, settings, parts).run
             for topic in processor.reads:
                 channel = app.topic(connection.prefix + topic, value_type=bytes, key_type=bytes)
                 app.agent(channel, name=f"{processor.name}.{topic}")(_one_by_one(run, topic))

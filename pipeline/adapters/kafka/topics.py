@@ -44,9 +44,7 @@ async def create_topics(connection: Connection, partitions: int, replication: in
             name,
             partitions,
             replication,
-            topic_configs={"max.message.bytes": str(MAX_DEAD_LETTER_BYTES + _ROOM_FOR_HEADERS)}
-            if name.endswith("dead-letters")
-            else {},
+            topic_configs=_configuration(name, replication),
         )
         for name in names
     ]
@@ -59,3 +57,11 @@ async def create_topics(connection: Connection, partitions: int, replication: in
                 raise SettingsInvalid(f"topic {name} cannot be created: Kafka {reason}")
             raise RolestreamError(f"topic {name} cannot be created: {error}")
     return names
+
+
+def _configuration(name: str, replication: int) -> dict[str, str]:
+    """An acknowledged record is on two brokers where there are three; a dead letter may be larger than its source."""
+    configuration = {"min.insync.replicas": "2"} if replication > 2 else {}
+    if name.endswith("dead-letters"):
+        configuration["max.message.bytes"] = str(MAX_DEAD_LETTER_BYTES + _ROOM_FOR_HEADERS)
+    return configuration

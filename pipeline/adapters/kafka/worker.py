@@ -18,8 +18,9 @@ from mode import Service
 from mode.threads import ServiceThread, WorkerThread
 
 from pipeline.adapters.kafka.connection import Connection, refusal
+from pipeline.adapters.outage import Patience
 from pipeline.dispatch import Dispatcher
-from pipeline.errors import Stuck
+from pipeline.errors import Outage, Stuck
 from pipeline.metrics import Metrics
 from pipeline.ports import Processor, Record
 from schemas.topics import BY_NAME
@@ -30,6 +31,7 @@ _faust_log = logging.getLogger("faust")
 
 # Faust's idle standby leaves its group after this many seconds, so it must never come.
 _NEVER = 1e7
+_EPOCH, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 #: How long an app may take to stop beyond its drain deadline, in seconds.
 _STOP_GRACE = 2.5
 #: Seconds between looks at whether the group will have us.
@@ -54,8 +56,8 @@ class FaustDelivery:
             offset=message.offset,
             key=message.key,
             value=message.value,
-            time=datetime.fromtimestamp(message.timestamp, UTC),
-            headers=dict(message.headers or ()),
+            time=_moment(message.timestamp),
+            headers={name: value or b"" for name, value in dict(message.headers or ()).items()},
         )
 
     def ack(self) -> None:
@@ -64,6 +66,14 @@ class FaustDelivery:
     def hand_back(self) -> None:
         # Faust waits at a stop for every message that it has handed out, unless it is off this list.
         self._app.faust_consumer._unacked_messages.discard(self._event.message)
+
+
+def _moment(timestamp: float | None) -> datetime:
+    """A record's time; a client may set one that no calendar has, and then it is the nearest that one has."""
+    try:
+        return datetime.fromtimestamp(timestamp or 0, UTC)
+    except (ValueError, OverflowError, OSError):
+        return _LAST if timestamp and timestamp > 0 else _EPOCH
 
 
 class _Thread(WorkerThread):
@@ -157,7 +167,7 @@ class ProcessorApp(faust.App):
             value_serializer="raw",
             key_serializer="raw",
             **connection.for_faust(),
-            **_faust_settings(connection),
+            **_faust_settings(connection, drain_timeout),
         )
         self.on_rebalance_complete.connect(self._resume)
         for topic in processor.reads:
@@ -261,15 +271,15 @@ def _ours(app: AppT) -> ProcessorApp:
     return app
 
 
-def _faust_settings(connection: Connection) -> dict[str, Any]:
+def _faust_settings(connection: Connection, drain_timeout: float) -> dict[str, Any]:
     """What keeps Faust from losing, doubling or starving events; each was measured."""
     session = connection.session_timeout
     return {
         "web_enabled": False,
         "broker_session_timeout": session,
         "broker_heartbeat_interval": min(3.0, session / 4),
-        "broker_rebalance_timeout": max(60.0, session),
-        "broker_request_timeout": max(90.0, session * 2),
+        "broker_rebalance_timeout": max(60.0, session, drain_timeout + 10),
+        "broker_request_timeout": max(90.0, session * 2, drain_timeout + 40),
         "broker_max_poll_interval": _NEVER,
         "broker_max_poll_records": 100,
         "broker_commit_interval": 0.5,
@@ -289,7 +299,7 @@ async def run_apps(
 ) -> None:
     """Run the apps side by side until `stop` returns; raises what it raises, or why an app cannot go on."""
     connection = apps[0].connection
-    await connection.check()
+    await Patience("Kafka", (Outage,))(connection.check)
     starting: asyncio.Future[Any] = asyncio.gather(*(app.start() for app in apps))
     stopping = asyncio.ensure_future(stop())
     crashes = [asyncio.create_task(app._crashed.wait()) for app in apps]
