@@ -41,7 +41,8 @@ _FOLLOWED: tuple[TopicName, ...] = ("turns", "extractions", "guidance", "answers
 #: Seconds for which a command waits for a service that does not answer.
 _CLIENT_PATIENCE = 10.0
 
-Listen = Callable[[Callable[[Wire], None]], AbstractAsyncContextManager[None]]
+#: Listens while it is open: what is to hear every event, and what is to hear that there are no more.
+Listen = Callable[[Callable[[Wire], None], Callable[[Exception], None]], AbstractAsyncContextManager[None]]
 
 
 def kafka_connection(settings: Settings) -> Connection:
@@ -224,8 +225,8 @@ async def client_parts(settings: Settings, patience: float) -> AsyncIterator[tup
         stack.push_async_callback(store.aclose)
 
         @asynccontextmanager
-        async def listen(heard: Callable[[Wire], None]) -> AsyncIterator[None]:
-            listener = KafkaListener(connection, _FOLLOWED, heard)
+        async def listen(heard: Callable[[Wire], None], failed: Callable[[Exception], None]) -> AsyncIterator[None]:
+            listener = KafkaListener(connection, _FOLLOWED, heard, failed)
             await listener.start()
             try:
                 yield
@@ -281,11 +282,12 @@ async def embedded(
     settings: Settings, data_dir: Path | None
 ) -> AsyncIterator[tuple[Settings, Callable[[], Awaitable[object]]]]:
     """The embedded broker and database with our topics: the settings that reach them, and a wait for their end."""
+    kept = {"topic_prefix": settings.kafka.topic_prefix, "partitions": settings.kafka.partitions}
     async with embedded_services(data_dir) as services:
-        kafka = {"brokers": services.brokers, "session_timeout": 3.0, "fetch_max_wait_ms": 10}
+        kafka = KafkaSettings(**kept, brokers=services.brokers, session_timeout=3, fetch_max_wait_ms=10)
         here = settings.model_copy(
             update={
-                "kafka": KafkaSettings(topic_prefix=settings.kafka.topic_prefix, **kafka),
+                "kafka": kafka,
                 "mongo": settings.mongo.model_copy(update={"url": SecretStr(services.mongo_url)}),
             }
         )

@@ -33,6 +33,8 @@ Command = Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]
 _PATIENCE = 10.0
 #: Seconds for guidance that is heard after its answer.
 _PATIENCE_FOR_GUIDANCE = 2.0
+#: Commands that run a worker; the others print what they have to say.
+_LOGGED = ("worker", "dev")
 #: Exit codes: done, failed, used or set wrongly, interrupted.
 _FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
 
@@ -76,12 +78,20 @@ async def run_demo(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def ask(arguments: argparse.Namespace, settings: Settings) -> int:
     """Publish a question, show how far it has come, print the answer."""
-    QuestionAsked(conversation_id=arguments.conversation, user_id=arguments.user, text=arguments.text)
+    try:
+        QuestionAsked(conversation_id=arguments.conversation, user_id=arguments.user, text=arguments.text)
+    except ValidationError as exc:
+        wrong = "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors())
+        raise SettingsInvalid(wrong) from exc
     async with connect(settings, patience=min(_PATIENCE, arguments.timeout)) as client:
         progress = _Progress()
         question_id = await client.ask(
             arguments.text, user_id=arguments.user, conversation_id=arguments.conversation, mode=arguments.mode
         )
+        if arguments.mode == "log":
+            guidance = await client.guidance(question_id, within=arguments.timeout)
+            print(guidance.text or "nothing is known about the user yet")
+            return 0
         answer = await client.answer(question_id, within=arguments.timeout, heard=progress)
         with suppress(Outage):  # where memory is off there is none
             progress(await client.guidance(question_id, within=_PATIENCE_FOR_GUIDANCE))
@@ -271,13 +281,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         settings = load_settings()
-        configure_logging(settings.log_level if arguments.command == "worker" else "WARNING")
+        configure_logging(settings.log_level if arguments.command in _LOGGED else "WARNING")
         command: Command = arguments.run
         return asyncio.run(_to_its_end(command(arguments, settings)))
     except SettingsInvalid as exc:
         return _complain(str(exc), _WRONG_USE)
-    except ValidationError as exc:
-        return _complain("; ".join(f"{error['loc'][0]}: {error['msg']}" for error in exc.errors()), _WRONG_USE)
     except RolestreamError as exc:
         return _complain(str(exc), _FAILED)
     except KeyboardInterrupt:

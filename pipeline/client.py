@@ -1,6 +1,7 @@
 """A small client for users of Rolestream: ask, follow, wait for the answer, read memory and track."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ from schemas.wire import ConversationId, QuestionId, UserId, Wire
 
 E = TypeVar("E", bound=Wire)
 
+#: How many questions a client follows, the last ones it asked.
+MAX_FOLLOWED = 10_000
+
 
 @dataclass
 class _Followed:
@@ -32,13 +36,20 @@ class Client:
 
     def __init__(self, publisher: Publisher, store: Store) -> None:
         self._publisher, self._store = publisher, store
-        self._followed: dict[str, _Followed] = {}
+        self._followed: OrderedDict[str, _Followed] = OrderedDict()
+        self._failure: Exception | None = None
 
     def hear(self, event: Wire) -> None:
         """Take in an event; the listener calls this."""
         followed = self._followed.get(getattr(event, "question_id", ""))
         if followed is not None:
             followed.events.append(event)
+            followed.more.set()
+
+    def hear_no_more(self, failure: Exception) -> None:
+        """Whoever waits is told; the listener calls this when it cannot go on."""
+        self._failure = failure
+        for followed in self._followed.values():
             followed.more.set()
 
     async def ask(
@@ -64,7 +75,9 @@ class Client:
             sources=list(sources),
             metadata=metadata or {},
         )
-        self._followed[asked] = _Followed()
+        self._followed.setdefault(asked, _Followed())
+        while len(self._followed) > MAX_FOLLOWED:
+            self._followed.popitem(last=False)
         await self._publisher.publish(question, {})
         return asked
 
@@ -78,6 +91,8 @@ class Client:
             while told < len(followed.events):
                 told += 1
                 yield followed.events[told - 1]
+            if self._failure is not None:
+                raise Outage(f"what becomes of questions is heard no more: {self._failure}") from self._failure
             followed.more.clear()
             await followed.more.wait()
 
@@ -103,10 +118,6 @@ class Client:
                         return event
         raise Outage(f"no {kind.__name__} within {within:g} s: is a worker running?")
 
-    def forget(self, question_id: QuestionId) -> None:
-        """Follow a question no longer."""
-        self._followed.pop(question_id, None)
-
     async def memory(self, conversation_id: str) -> TrackEntry | None:
         """The latest track entry: what is believed now; None before the first question was learnt from."""
         latest = await self._store.track(ConversationId(conversation_id), None, 1)
@@ -122,5 +133,5 @@ async def connect(settings: Settings | None = None, *, patience: float = 10) -> 
     """A connected client; raises Outage when Kafka or MongoDB cannot be reached within `patience` seconds."""
     async with bootstrap.client_parts(settings or load_settings(), patience) as (publisher, store, listen):
         client = Client(publisher, store)
-        async with listen(client.hear):
+        async with listen(client.hear, client.hear_no_more):
             yield client

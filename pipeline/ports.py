@@ -14,7 +14,7 @@ from schemas.wire import ConversationId, QuestionId, Wire
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
-#: Set by the replay of a dead letter, and passed on to every event that comes of it.
+#: Set by the replay of a dead letter to its attempts so far, and passed on to every event that comes of it.
 REPLAY_HEADER = "__rolestream.replay"
 
 
@@ -34,6 +34,12 @@ class Record:
     def is_replay(self) -> bool:
         """Whether a dead letter was replayed on purpose, here or before: a failed turn is tried anew."""
         return REPLAY_HEADER in self.headers
+
+    @property
+    def attempts(self) -> int:
+        """How often the record that was replayed has been tried, this time included."""
+        earlier = self.headers.get(REPLAY_HEADER, b"")
+        return 1 + (int(earlier) if earlier.isdigit() else 0)
 
 
 @dataclass(frozen=True)
@@ -128,6 +134,9 @@ class Store(Protocol):
         """The texts of the last `limit` questions before a turn, oldest first."""
 
     async def add_message(self, message: Message) -> None: ...
+
+    async def replace_failed_message(self, message: Message) -> None:
+        """Put an answer in the place of a failed one; where that is none, nothing changes."""
 
     async def conversation(self, conversation_id: ConversationId) -> Conversation | None: ...
 

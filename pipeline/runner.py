@@ -99,6 +99,7 @@ def dead_letter(processor: str, record: Record, exc: Exception, services: Servic
         exception=type(exc).__name__,
         message=(str(exc) or type(exc).__name__)[:_LONGEST_MESSAGE],
         stack_trace=trace,
+        attempts=record.attempts,
         trace_id=parent[1] if len(parent) == 4 else "",
         record_time=record.time,
         create_time=services.clock(),

@@ -3,12 +3,14 @@
 import os
 from typing import Literal, Self
 
+from dotenv import dotenv_values
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pipeline.errors import SettingsInvalid
 
 _PREFIX = "ROLESTREAM_"
+_DOTENV = ".env"
 
 
 class _Group(BaseModel):
@@ -102,7 +104,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=_PREFIX,
         env_nested_delimiter="__",
-        env_file=".env",
+        env_file=_DOTENV,
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
@@ -138,9 +140,9 @@ class Settings(BaseSettings):
 
 def _unknown_names() -> list[str]:
     """Variables with our prefix that set nothing: a misspelt setting must not pass for its default."""
-    known = tuple(_PREFIX + name.upper() for name in Settings.model_fields)
-    ours = [name for name in os.environ if name.startswith(_PREFIX) and not name.startswith(f"{_PREFIX}TEST_")]
-    return sorted(name for name in ours if name.upper().split("__")[0] not in known)
+    known = {_PREFIX + name.upper() for name, field in Settings.model_fields.items() if not field.exclude}
+    names = {*os.environ, *dotenv_values(_DOTENV)}
+    return sorted(name for name in names if name.startswith(_PREFIX) and name.split("__")[0] not in known)
 
 
 def load_settings(**overrides: object) -> Settings:

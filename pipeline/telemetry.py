@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 #: Libraries that log much and repeat themselves: theirs from WARNING on, and each message once in a while.
 _LIBRARIES = ("faust", "mode", "aiokafka", "kafka", "pymongo", "motor", "openai", "httpx", "httpx2", "asyncio")
 _REPEAT_AFTER = 30.0
+#: What every log record has; all else was given with `extra`.
+_STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 
 class _Repeats(logging.Filter):
@@ -36,12 +38,12 @@ class _JsonLines(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "action": getattr(record, "action", None),
             "message": record.getMessage(),
+            **{name: value for name, value in vars(record).items() if name not in _STANDARD},
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps({name: value for name, value in line.items() if value is not None}, ensure_ascii=False)
+        return json.dumps(line, ensure_ascii=False, default=str)
 
 
 def configure_logging(level: str) -> None:

@@ -30,6 +30,8 @@ class Message(Wire):
     question_id: str
     turn: int = Field(ge=1)
     create_time: Moment
+    status: Literal["ok", "failed"] = "ok"
+    """`failed` where no answer could be written; it is no part of the conversation."""
     event: str | None = None
     """None for the answer of a client's own model."""
 

@@ -1,5 +1,6 @@
 """The events on the topics; `topics.py` says which event is on which."""
 
+import json
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID, uuid5
 
@@ -20,6 +21,8 @@ from schemas.wire import MAX_TEXT, ConversationId, Identifier, Moment, QuestionI
 
 _EVENT_NAMESPACE = UUID("a51f4ad6-4a0c-4a58-9a55-5b6c7f3a6a10")
 
+#: The largest metadata, in bytes of JSON.
+MAX_METADATA = 65_536
 #: Dead letters add headers with this prefix, named as in KIP-1034.
 ERROR_PREFIX = "__rolestream.errors."
 
@@ -42,6 +45,16 @@ def _said_something(text: str) -> str:
 
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_said_something)]
+
+
+def _is_small(metadata: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(metadata, ensure_ascii=False).encode(errors="replace")) > MAX_METADATA:
+        raise ValueError(f"metadata is larger than {MAX_METADATA} bytes of JSON: keep it where you can look it up")
+    return metadata
+
+
+#: What a client wants back with its answer.
+Metadata = Annotated[dict[str, Any], AfterValidator(_is_small)]
 
 
 class Source(Wire):
@@ -69,8 +82,8 @@ class QuestionAsked(Wire):
     mode: Mode = "auto"
     """`auto` decides between answer and report; `log` is learnt from and never answered."""
     sources: list[Source] = Field(default=[], max_length=50)
-    metadata: dict[str, Any] = {}
-    """Handed through to the answer or report as it is."""
+    metadata: Metadata = {}
+    """Handed through to the answer or report as it is; at most 64 kB of JSON."""
 
 
 class Cost(Wire):
@@ -81,15 +94,6 @@ class Cost(Wire):
     prompt_tokens: int = Field(default=0, ge=0)
     completion_tokens: int = Field(default=0, ge=0)
     milliseconds: int = Field(default=0, ge=0)
-
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(
-            model=other.model if other.calls else self.model,
-            calls=self.calls + other.calls,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            milliseconds=self.milliseconds + other.milliseconds,
-        )
 
 
 class TurnEvent(Wire):

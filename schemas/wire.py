@@ -1,12 +1,10 @@
 """What every model of the contract shares: camelCase, frozen, and the ids."""
 
 from datetime import UTC, datetime
-from typing import Annotated, NewType
+from typing import Annotated, NewType, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
-
-SCHEMA_VERSION = 1
 
 #: The longest question, in characters.
 MAX_TEXT = 32_000
@@ -51,6 +49,11 @@ class Wire(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True
     )
+
+    @classmethod
+    def from_stored(cls, event: str) -> Self:
+        """Read an event back that we stored, perhaps as a newer version of us wrote it."""
+        return cls.model_validate_json(event, extra="ignore")
 
     def to_json(self) -> bytes:
         """The record value: UTF-8 JSON with camelCase names."""

@@ -220,3 +220,22 @@ def test_every_schedule_keeps_the_order(schedule: list[tuple[int, int, int]]) ->
         assert all(order == sorted(order) for order in done.values())
 
     asyncio.run(run())
+
+
+async def test_after_a_failure_nothing_of_the_same_key_runs() -> None:
+    """The next one must not take the place of the one that failed, before the worker has ended."""
+    ran = list[int]()
+
+    async def process(delivery: Delivered) -> None:
+        ran.append(delivery.offset)
+        raise RuntimeError("broken")
+
+    subject = Dispatcher(process, max_unacked=10, drain_timeout=0.1, on_failure=lambda exc: None)
+    await subject.submit(Delivered(0))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    late = Delivered(1)
+    await subject.submit(late)
+    await subject.drain()
+    assert ran == [0]
+    assert late.handed_back

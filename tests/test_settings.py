@@ -75,6 +75,13 @@ def test_a_wrong_setting_is_named(name: str, value: str, monkeypatch: pytest.Mon
         load_settings()
 
 
+def test_a_misspelt_name_in_a_dotenv_file_is_named(an_empty_folder: Path) -> None:
+    """A wrong name does not pass for the default, wherever it stands."""
+    (an_empty_folder / ".env").write_text("ROLESTREAM_MAX_RUNING=3\n")
+    with pytest.raises(SettingsInvalid, match="ROLESTREAM_MAX_RUNING"):
+        load_settings()
+
+
 def test_sasl_without_a_password_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A protocol that needs credentials asks for them at the start."""
     monkeypatch.setenv("ROLESTREAM_KAFKA__SECURITY_PROTOCOL", "SASL_SSL")
@@ -88,8 +95,8 @@ def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROLESTREAM_MONGO__URL", "mongodb://user:very-secret@host")
     monkeypatch.setenv("ROLESTREAM_KAFKA__SASL_PASSWORD", "very-secret")
     assert "very-secret" not in repr(load_settings())
-    monkeypatch.setenv("ROLESTREAM_MAX_RUNNING", "0")
-    with pytest.raises(SettingsInvalid) as failure:
+    monkeypatch.setenv("ROLESTREAM_KAFKA__SECURITY_PROTOCOL", "SASL_SSL")
+    with pytest.raises(SettingsInvalid, match="SASL_USERNAME") as failure:
         load_settings()
     assert "very-secret" not in str(failure.value)
 

@@ -132,7 +132,11 @@ class MongoStore:
         return [message.text for message in reversed(found)]
 
     async def add_message(self, message: Message) -> None:
-        await self._add("messages", f"{message.conversation_id}:{message.turn}:{message.role}", message)
+        await self._add("messages", _message_key(message), message)
+
+    async def replace_failed_message(self, message: Message) -> None:
+        failed = {"_id": _message_key(message), "status": "failed"}
+        await self._replace("messages", failed, message)
 
     async def conversation(self, conversation_id: ConversationId) -> Conversation | None:
         return await self._one(Conversation, "conversations", {"_id": conversation_id})
@@ -194,6 +198,10 @@ class MongoStore:
             await self._add("dead_letters", letter.letter_id, letter)
         except AlreadyStored:
             return
+
+
+def _message_key(message: Message) -> str:
+    return f"{message.conversation_id}:{message.turn}:{message.role}"
 
 
 def _read(model: type[M], document: dict[str, Any]) -> M:

@@ -40,7 +40,7 @@ async def _log_question(event: QuestionAsked, record: Record, services: Services
                 if message is None:  # another worker took this turn for another question
                     continue
         await store.touch_conversation(message)
-        return TurnLogged.model_validate_json(message.event or "")
+        return TurnLogged.from_stored(message.event or "")
 
 
 def _message(event: QuestionAsked, question_id: QuestionId, turn: int, record: Record, services: Services) -> Message:
@@ -86,7 +86,7 @@ async def _log_answer(event: AnswerReady, services: Services) -> None:
     try:
         await services.store.add_message(message)
     except AlreadyStored:
-        return
+        await services.store.replace_failed_message(message)
 
 
 async def _question_of(event: AnswerReady, services: Services) -> Message:

@@ -10,9 +10,9 @@ from pipeline.domain.guidance import compose_guidance, preferences_in_force
 from pipeline.domain.ids import answer_id
 from pipeline.domain.report import read_report, report_markdown
 from pipeline.errors import AlreadyStored, BadEvent, ModelFailed
-from pipeline.ports import AnswerRequest, Failure, Output, Record, Said, Services
+from pipeline.ports import AnswerRequest, Failure, Output, Record, Reply, Said, Services
 from schemas.documents import Message
-from schemas.events import AnswerReady, GuidanceIssued, ReportReady, TurnLogged
+from schemas.events import AnswerReady, Cost, GuidanceIssued, ReportReady, TurnLogged
 from schemas.role import CommunicationPreferences, GuideScope
 
 #: The longest answer that is kept, in characters.
@@ -21,28 +21,29 @@ _LONGEST_ANSWER = 100_000
 
 @dataclass(frozen=True)
 class _Guiding:
-    """What an answer is told, and the turn that it was learnt by."""
+    """What an answer is told, the turn that it was learnt by, and how far guidance reaches."""
 
+    scope: GuideScope = "NONE"
     text: str = ""
     rules: Sequence[str] = ()
     turn: int | None = None
 
 
 async def handle(event: GuidanceIssued | TurnLogged, record: Record, services: Services) -> Sequence[Output]:
-    """Answer a turn once; a turn to be learnt from alone is not answered."""
+    """Answer a turn once; a turn to be learnt from alone is not answered, a failed one only by a replay."""
     if event.mode == "log":
         return []
     # the question, its answer if there is one, and the context before them
     recent = await services.store.messages(event.conversation_id, event.turn, services.policy.context + 2)
     answered = next((m for m in recent if m.turn == event.turn and m.role == "ASSISTANT"), None)
-    if answered is not None:
-        return [_read_answer(answered)] if answered.event else []
+    if answered is not None and (answered.status == "ok" or not record.is_replay):
+        return await _again(answered, event, services)
     question = next((m for m in recent if m.turn == event.turn and m.role == "USER"), None)
     if question is None:
         raise BadEvent("questionId: the question is not in the conversation's log")
-    turn = TurnLogged.model_validate_json(question.event or "")
+    turn = TurnLogged.from_stored(question.event or "")
     guiding = await _guiding(event, turn, services)
-    earlier = [m for m in recent if m.turn < event.turn][-services.policy.context :]
+    earlier = [m for m in recent if m.turn < event.turn and m.status == "ok"][-services.policy.context :]
     request = AnswerRequest(
         question=turn.text,
         context=[Said(role="user" if m.role == "USER" else "assistant", text=m.text) for m in earlier],
@@ -50,18 +51,33 @@ async def handle(event: GuidanceIssued | TurnLogged, record: Record, services: S
         rules=guiding.rules,
         sources=turn.sources,
     )
-    return await _answer(turn, request, guiding, services)
+    answer = await _written(turn, request, guiding, services)
+    return await _stored(turn, answer, guiding.scope, services)
+
+
+async def _again(message: Message, event: GuidanceIssued | TurnLogged, services: Services) -> Sequence[Output]:
+    """What was published for a turn before; nothing where a client's own model has answered."""
+    if message.event is None:
+        return []
+    answer = _read_answer(message.event)
+    scope = event.guide_scope if isinstance(event, GuidanceIssued) else services.policy.guide_scope
+    await _note_guided(answer, scope, services)
+    return _outputs(answer)
+
+
+def _outputs(answer: AnswerReady) -> Sequence[Output]:
+    return [answer] if answer.status == "ok" else [answer, Failure(ModelFailed(answer.reason or ""))]
 
 
 async def _guiding(event: GuidanceIssued | TurnLogged, turn: TurnLogged, services: Services) -> _Guiding:
     """The guidance to answer with: this turn's own, or at once what was known before it."""
     if isinstance(event, GuidanceIssued):
-        guiding, scope = _Guiding(event.text, event.rules, event.turn), event.guide_scope
+        guiding = _Guiding(event.guide_scope, event.text, event.rules, event.turn)
     elif services.policy.memory:
-        guiding, scope = await _known_before(turn, services), services.policy.guide_scope
+        guiding = await _known_before(turn, services)
     else:
         return _Guiding()
-    return guiding if guiding.text and await _in_scope(scope, turn, services) else _Guiding()
+    return guiding if guiding.text and await _in_scope(guiding.scope, turn, services) else _Guiding()
 
 
 async def _known_before(turn: TurnLogged, services: Services) -> _Guiding:
@@ -74,7 +90,8 @@ async def _known_before(turn: TurnLogged, services: Services) -> _Guiding:
     )
     for_this_turn = [wish.field for wish in asked if wish.scope == "turn"]
     guidance = compose_guidance(known, preferences, for_this_turn, language_of(turn.text))
-    return _Guiding(guidance.text, guidance.rules, known.turn if known else turn.turn)
+    scope = services.policy.guide_scope
+    return _Guiding(scope, guidance.text, guidance.rules, known.turn if known else turn.turn)
 
 
 async def _in_scope(scope: GuideScope, turn: TurnLogged, services: Services) -> bool:
@@ -84,12 +101,38 @@ async def _in_scope(scope: GuideScope, turn: TurnLogged, services: Services) -> 
     return conversation is None or conversation.guided_turn is None
 
 
-async def _answer(turn: TurnLogged, request: AnswerRequest, guiding: _Guiding, services: Services) -> Sequence[Output]:
+async def _written(turn: TurnLogged, request: AnswerRequest, guiding: _Guiding, services: Services) -> AnswerReady:
+    """The answer or report; a failed one, with the reason, where the model could not be used."""
+    fields = {**turn.turn_fields(), "guidance_turn": guiding.turn, "metadata": turn.metadata}
     try:
-        answer = await _written(turn, request, guiding, services)
+        if turn.mode == "report":
+            return await _report(turn, request, fields, services)
+        reply = await services.model.answer(request)
+        return AnswerReady(**fields, text=_text(reply), cost=reply.cost)
     except ModelFailed as exc:
         kind = ReportReady if turn.mode == "report" else AnswerReady
-        return [kind(**_fields(turn, guiding), text="", status="failed", reason=str(exc)), Failure(exc)]
+        fields["guidance_turn"] = None
+        return kind(**fields, text="", status="failed", reason=str(exc), cost=Cost(**exc.spent))
+
+
+def _text(reply: Reply) -> str:
+    text = reply.text.replace("\x00", "").strip()[:_LONGEST_ANSWER]
+    if not text:
+        raise ModelFailed("the model's answer is empty", reply.cost.model_dump())
+    return text
+
+
+async def _report(turn: TurnLogged, request: AnswerRequest, fields: dict[str, Any], services: Services) -> ReportReady:
+    proposal = await services.model.report(request)
+    content = read_report(proposal.content, turn.sources)
+    if content is None:
+        raise ModelFailed("the model's reply holds no report that could be read", proposal.cost.model_dump())
+    text = report_markdown(content, language_of(turn.text))
+    return ReportReady(**fields, **vars(content), text=text, cost=proposal.cost)
+
+
+async def _stored(turn: TurnLogged, answer: AnswerReady, scope: GuideScope, services: Services) -> Sequence[Output]:
+    """Store what was written, or find what was stored first; a failed answer gives way."""
     message = Message(
         conversation_id=turn.conversation_id,
         message_id=answer_id(turn.question_id),
@@ -99,42 +142,29 @@ async def _answer(turn: TurnLogged, request: AnswerRequest, guiding: _Guiding, s
         question_id=turn.question_id,
         turn=turn.turn,
         create_time=services.clock(),
+        status=answer.status,
         event=answer.to_json().decode(),
     )
     try:
         await services.store.add_message(message)
     except AlreadyStored:
+        await services.store.replace_failed_message(message)
         stored = await services.store.message(turn.conversation_id, message.message_id)
         if stored is not None:
-            return [_read_answer(stored)] if stored.event else []
-    if guiding.text and services.policy.guide_scope == "ONCE":
-        await services.store.note_guided(turn.conversation_id, turn.turn)
-    return [answer]
+            if stored.event is None:
+                return []
+            answer = _read_answer(stored.event)
+    await _note_guided(answer, scope, services)
+    return _outputs(answer)
 
 
-async def _written(turn: TurnLogged, request: AnswerRequest, guiding: _Guiding, services: Services) -> AnswerReady:
-    """Have the model write; raises ModelFailed."""
-    fields = _fields(turn, guiding)
-    if turn.mode == "answer":
-        reply = await services.model.answer(request)
-        text = reply.text.replace("\x00", "").strip()[:_LONGEST_ANSWER]
-        if not text:
-            raise ModelFailed("the model's answer is empty", reply.cost.model_dump())
-        return AnswerReady(**fields, text=text, cost=reply.cost)
-    proposal = await services.model.report(request)
-    content = read_report(proposal.content, turn.sources)
-    if content is None:
-        raise ModelFailed("the model's reply holds no report that could be read", proposal.cost.model_dump())
-    text = report_markdown(content, language_of(turn.text))
-    return ReportReady(**fields, **vars(content), text=text, cost=proposal.cost)
+async def _note_guided(answer: AnswerReady, scope: GuideScope, services: Services) -> None:
+    """Under scope ONCE the first answer that used guidance is the last; a replay notes it again."""
+    if scope == "ONCE" and answer.guidance_turn is not None and answer.turn is not None:
+        await services.store.note_guided(answer.conversation_id, answer.turn)
 
 
-def _fields(turn: TurnLogged, guiding: _Guiding) -> dict[str, Any]:
-    return {**turn.turn_fields(), "guidance_turn": guiding.turn, "metadata": turn.metadata}
-
-
-def _read_answer(message: Message) -> AnswerReady:
+def _read_answer(event: str) -> AnswerReady:
     """The answer as it was published: a report is told by its title."""
-    event = json.loads(message.event or "")
-    kind = ReportReady if "title" in event else AnswerReady
-    return kind.model_validate(event, extra="ignore")
+    kind = ReportReady if "title" in json.loads(event) else AnswerReady
+    return kind.from_stored(event)

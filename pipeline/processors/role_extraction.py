@@ -1,13 +1,20 @@
 """Role extraction: asks the model what a question suggests about the user, once a turn."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 
 from pipeline.domain.extraction import read_extraction
 from pipeline.errors import AlreadyStored, ModelFailed
-from pipeline.ports import Failure, Output, Record, Services
+from pipeline.ports import Failure, Json, Output, Record, Services
 from schemas.documents import StoredExtraction
 from schemas.events import Cost, RoleExtracted, TurnLogged
+from schemas.role import Extraction
+
+log = logging.getLogger(__name__)
+
+#: From this many characters on, reading what was said of a question is left to a thread.
+_LONG = 4000
 
 
 async def handle(event: TurnLogged, record: Record, services: Services) -> Sequence[Output]:
@@ -27,10 +34,8 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
         stored = _document(await _extract(event, history, services), services)
         if stored.failure is None:
             await store.replace_failed_extraction(stored)
-    extracted = RoleExtracted.model_validate_json(stored.event)
-    if extracted.failure is None:
-        return [extracted]
-    return [extracted, Failure(ModelFailed(extracted.failure))]
+    extracted = RoleExtracted.from_stored(stored.event)
+    return [extracted] if extracted.failure is None else [extracted, Failure(ModelFailed(extracted.failure))]
 
 
 async def _extract(event: TurnLogged, history: Sequence[str], services: Services) -> RoleExtracted:
@@ -41,12 +46,24 @@ async def _extract(event: TurnLogged, history: Sequence[str], services: Services
     except ModelFailed as exc:
         failure, cost = str(exc), Cost(**exc.spent)
     else:
-        extraction, cost = read_extraction(proposal.content, event.text), proposal.cost
-        if extraction is None:
-            failure = "the model's reply holds no object that could be read"
+        cost = proposal.cost
+        try:
+            extraction = await _read(proposal.content, event.text)
+        except Exception as exc:  # a fault in the rules costs this turn's learning, and no answer
+            log.exception("reading an extraction failed", extra={"action": "rules_failed"})
+            failure = f"reading the extraction failed: {type(exc).__name__}"
+        else:
+            failure = None if extraction else "the model's reply holds no object that could be read"
     return RoleExtracted(
         **event.turn_fields(), text=event.text, mode=event.mode, extraction=extraction, failure=failure, cost=cost
     )
+
+
+async def _read(content: Json, question: str) -> Extraction | None:
+    """Off the loop where the question is long: reading a book's chapter takes a tenth of a second."""
+    if len(question) < _LONG:
+        return read_extraction(content, question)
+    return await asyncio.to_thread(read_extraction, content, question)
 
 
 def _document(extracted: RoleExtracted, services: Services) -> StoredExtraction:

@@ -1,5 +1,6 @@
 """Update arbitration: decides what an extraction changes, and leaves one track entry and one guidance a turn."""
 
+import logging
 from collections.abc import Sequence
 
 from pipeline.domain.arbitration import Outcome, arbitrate, failed
@@ -10,6 +11,8 @@ from pipeline.errors import AlreadyStored
 from pipeline.ports import Output, Record, Services
 from schemas.events import GuidanceIssued, RoleExtracted
 from schemas.role import TrackEntry
+
+log = logging.getLogger(__name__)
 
 
 async def handle(event: RoleExtracted, record: Record, services: Services) -> Sequence[Output]:
@@ -29,7 +32,7 @@ async def handle(event: RoleExtracted, record: Record, services: Services) -> Se
     elif stored.decision == "FAILED" and event.extraction is not None and record.is_replay:
         stored = _decided(event, previous, services)
         await services.store.replace_failed_entry(stored)
-    return [GuidanceIssued.model_validate_json(stored.event)]
+    return [GuidanceIssued.from_stored(stored.event)]
 
 
 def _decided(event: RoleExtracted, previous: TrackEntry | None, services: Services) -> TrackEntry:
@@ -43,14 +46,18 @@ def _outcome(event: RoleExtracted, previous: TrackEntry | None, services: Servic
     memory = memory_of(previous) if previous else None
     if event.extraction is None:
         return failed(memory, f"nothing could be learnt: {event.failure}")
-    return arbitrate(
-        memory,
-        event.extraction,
-        question_id=event.question_id,
-        turn=event.turn,
-        similarity=services.similarity,
-        threshold=services.policy.similarity_threshold,
-    )
+    try:
+        return arbitrate(
+            memory,
+            event.extraction,
+            question_id=event.question_id,
+            turn=event.turn,
+            similarity=services.similarity,
+            threshold=services.policy.similarity_threshold,
+        )
+    except Exception as exc:  # a fault in the rules costs this turn's learning, and no answer
+        log.exception("arbitration failed", extra={"action": "rules_failed"})
+        return failed(memory, f"nothing could be learnt: arbitration failed with {type(exc).__name__}")
 
 
 def _guidance(event: RoleExtracted, entry: TrackEntry, outcome: Outcome, services: Services) -> GuidanceIssued:

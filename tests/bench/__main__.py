@@ -30,7 +30,7 @@ async def ours(settings: Settings, stop: asyncio.Event, started: asyncio.Event) 
 async def turns_a_second(
     services: Services, worker: Worker, *, conversations: int, latency: float, max_running: int
 ) -> float:
-    """Publish everything at once, then time from the first answer's question to the last answer."""
+    """Publish everything at once, and time from the first question to the last answer; a warm-up comes before."""
     async with ScriptedModel(latency=latency) as model:
         settings = settings_for(
             services,
@@ -60,8 +60,8 @@ async def _warm_up(here: Deployment) -> None:
 
 
 async def _converse(here: Deployment, conversation: str) -> None:
-    for _ in range(TURNS_A_CONVERSATION):
-        await here.ask("I am a nurse", conversation=conversation, questionId=f"{conversation}-{_}")
+    for turn in range(TURNS_A_CONVERSATION):
+        await here.ask("I am a nurse", conversation=conversation, questionId=f"{conversation}-{turn}")
 
 
 async def measure() -> dict[str, float]:

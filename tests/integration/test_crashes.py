@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -93,6 +94,10 @@ def _question(question_id: str) -> str:
     return f"I am a nurse, question {question_id}"
 
 
+def _has_every_turn(records: list[Any]) -> bool:
+    return len({dict(record.headers)["eventId"] for record in records}) == CONVERSATIONS * TURNS
+
+
 def _all_answered(records: list[Any]) -> bool:
     return len({json.loads(record.value)["questionId"] for record in records}) == CONVERSATIONS * TURNS
 
@@ -122,7 +127,7 @@ async def _nothing_lost_or_doubled(here: Deployment) -> None:
         assert (answer["conversationId"], answer["turn"], answer["questionId"]) in wanted
     by_event: dict[bytes, set[bytes]] = {}
     for topic in ("turns", "extractions", "guidance", "answers"):
-        for record in await here.records(topic, 1):
+        for record in await here.records(topic, _has_every_turn):
             by_event.setdefault(dict(record.headers)["eventId"], set()).add(record.value)
     assert {len(values) for values in by_event.values()} == {1}, "a redelivered event differs from the first"
     assert await here.documents("dead_letters") == []
@@ -157,3 +162,16 @@ async def test_a_worker_whose_kafka_is_away_still_ends_when_told_to(names: Names
         worker.terminate()
         assert await asyncio.wait_for(worker.wait(), 1 + 3 + _SLOW_MACHINE) == 1
         assert "rolestream: Kafka does not answer" in log.read_text()
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+async def test_a_worker_that_waits_for_kafka_at_its_start_ends_when_told_to(sign: signal.Signals) -> None:
+    """Nothing has begun, so there is nothing to finish: it ends at once, with 0."""
+    env = os.environ | {"ROLESTREAM_KAFKA__BROKERS": "127.0.0.1:1"}
+    command = (sys.executable, "-m", "pipeline.cli", "worker")
+    worker = await asyncio.create_subprocess_exec(*command, env=env, stderr=asyncio.subprocess.PIPE)
+    assert worker.stderr is not None
+    while b"Kafka is away" not in await worker.stderr.readline():
+        pass
+    worker.send_signal(sign)
+    assert await asyncio.wait_for(worker.wait(), _SLOW_MACHINE) == 0

@@ -32,7 +32,7 @@ async def publish(connection: Connection) -> None:
 
 
 async def listen(connection: Connection) -> None:
-    listener = KafkaListener(connection, ("questions",), lambda event: None)
+    listener = KafkaListener(connection, ("questions",), lambda event: None, print)
     await listener.start()
     await listener.stop()
 
@@ -59,7 +59,7 @@ async def test_settings_are_all_it_takes(kafka: Cluster, names: Names, listener:
         enough.set()
 
     assert len(await create_topics(connection, 1, 1)) == len(TOPICS)
-    ears = KafkaListener(connection, ("questions",), heard.append)
+    ears = KafkaListener(connection, ("questions",), heard.append, print)
     await ears.start()
     try:
         await publish(connection)

@@ -16,10 +16,16 @@ log = logging.getLogger(__name__)
 
 
 class KafkaListener:
-    """Hands every event of some topics, from now on, to `heard`."""
+    """Hands every event of some topics, from now on, to `heard`, and to `failed` what ends it."""
 
-    def __init__(self, connection: Connection, topics: Sequence[TopicName], heard: Callable[[Wire], None]) -> None:
-        self._connection, self._topics, self._heard = connection, topics, heard
+    def __init__(
+        self,
+        connection: Connection,
+        topics: Sequence[TopicName],
+        heard: Callable[[Wire], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._connection, self._topics, self._heard, self._failed = connection, topics, heard, failed
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -55,6 +61,12 @@ class KafkaListener:
         return found
 
     async def _listen(self) -> None:
+        try:
+            await self._hear_all()
+        except Exception as exc:
+            self._failed(exc)
+
+    async def _hear_all(self) -> None:
         prefix = self._connection.prefix
         async for record in self._consumer:
             topic = BY_NAME[record.topic.removeprefix(prefix)]

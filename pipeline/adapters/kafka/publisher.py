@@ -82,7 +82,7 @@ class KafkaPublisher:
         await self._send("dead-letters", letter.key, None, headers, letter.record_time)
 
     async def replay(self, letter: DeadLetter) -> None:
-        headers = [*letter.headers, (REPLAY_HEADER, letter.letter_id.encode())]
+        headers = [*letter.headers, (REPLAY_HEADER, str(letter.attempts).encode())]
         if not await self._send(letter.source_topic, letter.key, letter.value, headers, letter.record_time):
             raise BadEvent(f"dead letter {letter.letter_id} is larger than Kafka takes now")
 
