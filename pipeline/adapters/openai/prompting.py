@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import islice
 
-from pipeline.adapters.chat import Message
+from pipeline.adapters.openai.chat import Message
 from pipeline.domain.asks import language_of
 from pipeline.ports import AnswerRequest, Json, Said
 from pipeline.prompts import prompt

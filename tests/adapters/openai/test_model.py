@@ -8,7 +8,7 @@ import pytest
 from pipeline.errors import ModelFailed, ModelRefused
 from pipeline.ports import AnswerRequest, Json, Said
 from schemas.events import Source
-from tests.adapters.serving import serving
+from tests.adapters.openai.serving import serving
 from tests.scripted_model import (
     Reply,
     default_extraction,

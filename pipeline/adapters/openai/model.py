@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import openai
 
-from pipeline.adapters.chat import FIRST_WAIT, LONGEST_WAIT, Ask, Bill, Chat, Completion
-from pipeline.adapters.json_reading import read_json, storable, without_reasoning
-from pipeline.adapters.messages import answer_messages, extraction_messages, reask_messages, report_messages
-from pipeline.adapters.pacing import Pace
-from pipeline.adapters.reply_schemas import ReplyShape, extraction_shape, report_shape
+from pipeline.adapters.openai.chat import FIRST_WAIT, LONGEST_WAIT, Ask, Bill, Chat, Completion
+from pipeline.adapters.openai.json_reading import read_json, storable, without_reasoning
+from pipeline.adapters.openai.pacing import Pace
+from pipeline.adapters.openai.prompting import answer_messages, extraction_messages, reask_messages, report_messages
+from pipeline.adapters.openai.reply_schemas import ReplyShape, extraction_shape, report_shape
 from pipeline.limits import Permits, Stage
 from pipeline.ports import AnswerRequest, Json, Proposal, Reply
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pipeline.adapters.reply_schemas import ReplyShape, without_bounds
+from pipeline.adapters.openai.reply_schemas import ReplyShape, without_bounds
 
 Format = Literal["bounded schema", "plain schema", "json object", "text"]
 FORMATS: tuple[Format, ...] = ("bounded schema", "plain schema", "json object", "text")

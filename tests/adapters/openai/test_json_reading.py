@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.adapters.json_reading import MAX_DEPTH, read_json, storable, without_reasoning
+from pipeline.adapters.openai.json_reading import MAX_DEPTH, read_json, storable, without_reasoning
 
 WANTED = {"identities", "evidence"}
 MEANT = {"identities": ["nurse"], "evidence": []}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipeline.adapters.retrying import retried, retry_after, wait_before_retry
+from pipeline.adapters.openai.retrying import retried, retry_after, wait_before_retry
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 

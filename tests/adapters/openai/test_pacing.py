@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from pipeline.adapters.openai import OpenAIModel
-from pipeline.adapters.pacing import Breaker, Bucket, Pace
+from pipeline.adapters.openai.pacing import Breaker, Bucket, Pace
 from pipeline.errors import ModelFailed
 from pipeline.ports import AnswerRequest
 from tests.scripted_model import ScriptedModel, fails, says

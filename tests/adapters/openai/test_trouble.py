@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import ModelFailed
 from pipeline.ports import AnswerRequest
-from tests.adapters.serving import model_at, serving
+from tests.adapters.openai.serving import model_at, serving
 from tests.scripted_model import (
     Call,
     Reply,

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import openai
 from openai.types.chat import ChatCompletion
 
-from pipeline.adapters.dialect import Dialect, adapted
-from pipeline.adapters.pacing import Breaker, Pace
-from pipeline.adapters.reply_schemas import ReplyShape
-from pipeline.adapters.retrying import retried, retry_after, wait_before_retry
+from pipeline.adapters.openai.dialect import Dialect, adapted
+from pipeline.adapters.openai.pacing import Breaker, Pace
+from pipeline.adapters.openai.reply_schemas import ReplyShape
+from pipeline.adapters.openai.retrying import retried, retry_after, wait_before_retry
 from pipeline.errors import ModelFailed, ModelRefused
 from pipeline.limits import Permits, Stage
 from schemas.events import Cost
