@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 from pydantic import SecretStr
 
@@ -255,6 +255,20 @@ async def read_track(settings: Settings, conversation_id: str, limit: int = 1000
         return (await store.track(ConversationId(conversation_id), None, limit))[::-1]
     finally:
         await store.aclose()
+
+
+async def create_missing_topics(settings: Settings, partitions: int, replication: int) -> list[str]:
+    """Create the topics that are missing and return their names; raises Outage and SettingsInvalid."""
+    return await create_topics(kafka_connection(settings), partitions, replication)
+
+
+def model_to_evaluate(settings: Settings, name: Literal["rules", "openai"]) -> Model:
+    """The offline rules, or the server that is set; raises SettingsInvalid where none is."""
+    if name == "rules":
+        return RulesModel()
+    if settings.model_api_key is None and settings.model_base_url is None:
+        raise SettingsInvalid("no model server is set: ROLESTREAM_MODEL__BASE_URL or ROLESTREAM_MODEL__API_KEY")
+    return chosen_model(settings, Permits(1, get_args(Stage)))
 
 
 async def read_dead_letters(settings: Settings, wanted: Wanted, limit: int) -> list[DeadLetter]:

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 #: Libraries that log much and repeat themselves: theirs from WARNING on, and each message once in a while.
 _LIBRARIES = ("faust", "mode", "aiokafka", "kafka", "pymongo", "motor", "openai", "httpx", "httpx2", "asyncio")
+#: What it says of an outage is said by us, once; it says nothing else that we do not hear from it as an error.
+_HEARD_OTHERWISE = "aiokafka"
 _REPEAT_AFTER = 30.0
 #: What every log record has; all else was given with `extra`.
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
@@ -55,3 +57,5 @@ def configure_logging(level: str) -> None:
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for library in _LIBRARIES:
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLevelName(level)))
+    if level != "DEBUG":
+        logging.getLogger(_HEARD_OTHERWISE).setLevel(logging.CRITICAL)

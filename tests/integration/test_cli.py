@@ -173,3 +173,57 @@ async def _all_gone(pids: set[int]) -> None:
     async with asyncio.timeout(20):
         while any(Path(f"/proc/{pid}").exists() for pid in pids):
             await asyncio.sleep(0.02)
+
+
+CASE = {
+    "id": "one",
+    "lang": "en",
+    "kind": "stated",
+    "turns": [
+        {
+            "q": "I am a nurse. How do I write a handover note?",
+            "x": {
+                "identities": ["nurse"],
+                "characteristics": [],
+                "evidence": ["I am a nurse"],
+                "detailLevel": None,
+                "contentDepth": None,
+                "responseFormat": None,
+                "preferenceScope": None,
+                "states": ["nurse"],
+                "denies": [],
+                "score": 0.9,
+                "overview": "A nurse.",
+            },
+        }
+    ],
+    "expect": [{"turn": 1, "decision": ["CREATE"], "identities_any": [["nurse"], ["plumber"]]}],
+}
+
+
+@pytest.mark.parametrize("model", ["given", "rules"])
+async def test_eval_counts_what_is_met_and_says_what_is_not(model: str, tmp_path: Path) -> None:
+    """Expectations by kind and language, each failure with what was got and wanted; no services are needed."""
+    (tmp_path / "cases.jsonl").write_text(json.dumps(CASE) + "\n")
+    command = ("eval", "cases.jsonl", "--model", model)
+    code, out, err = await run(*command, "--json", env=environment(), cwd=tmp_path)
+    figures = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (figures["expectations"], figures["met"]) == (3, 2)
+    assert figures["byKind"] == {"stated": {"expectations": 3, "met": 2}}
+    (failure,) = figures["failures"]
+    assert "plumber" in failure["wanted"]
+    code, out, _ = await run(*command, "--failures", env=environment(), cwd=tmp_path)
+    assert code == 0
+    assert "2 of 3 expectations met, 66.7%" in out
+    assert "plumber" in out
+
+
+async def test_eval_names_the_line_that_is_no_case(tmp_path: Path) -> None:
+    """A file that cannot be read, and a model that is not set, end with 2."""
+    (tmp_path / "cases.jsonl").write_text(json.dumps(CASE) + "\n{}\n")
+    code, _, err = await run("eval", "cases.jsonl", env=environment(), cwd=tmp_path)
+    assert code == 2
+    assert "line 2" in err
+    code, _, err = await run("eval", "cases.jsonl", "--model", "openai", env=environment(), cwd=tmp_path)
+    assert code == 2

@@ -88,6 +88,23 @@ async def test_an_outage_is_waited_out(kafka: Cluster, names: Names, caplog: pyt
     assert QUESTION.to_json() in await consume(kafka.brokers, f"{names.topic_prefix}questions", 1)
 
 
+async def test_an_outage_is_said_once_when_nothing_is_published(
+    kafka: Cluster, names: Names, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An idle publisher notices that the broker goes and that it comes back, and says each once."""
+    publisher = KafkaPublisher(connection_to(kafka, "PLAINTEXT", names))
+    await publisher.start()
+    try:
+        await asyncio.to_thread(kafka.kill)
+        await until(lambda: "Kafka is away" in caplog.text)
+        await asyncio.to_thread(kafka.start)
+        await until(lambda: "Kafka is back" in caplog.text)
+    finally:
+        await publisher.stop()
+    said = [record.getMessage() for record in caplog.records if record.name.startswith("pipeline")]
+    assert [re.sub(", waiting.*", "", line) for line in said] == ["Kafka is away", "Kafka is back"]
+
+
 async def test_a_worker_outlives_its_broker(kafka: Cluster, names: Names) -> None:
     """A Faust worker that runs when its broker is killed goes on by itself once the broker is back."""
     connection = connection_to(kafka, "SASL_PLAINTEXT", names)

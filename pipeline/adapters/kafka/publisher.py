@@ -11,7 +11,7 @@ from aiokafka.errors import MessageSizeTooLargeError, RecordListTooLargeError
 
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.outage import Patience
-from pipeline.errors import BadEvent, Outage
+from pipeline.errors import BadEvent, Outage, RolestreamError
 from pipeline.ports import REPLAY_HEADER
 from schemas.events import DeadLetter
 from schemas.topics import BY_EVENT
@@ -24,6 +24,8 @@ MAX_DEAD_LETTER_BYTES = 2 * 1024 * 1024
 _REQUEST_TIMEOUT_MS = 30_000
 #: Seconds for what is under way at a stop; without a broker it never ends.
 _STOP_TIMEOUT = 1.0
+#: Seconds between looks at whether any broker is connected.
+_LOOK_EVERY = 1.0
 
 Headers = Sequence[tuple[str, bytes]]
 
@@ -35,6 +37,7 @@ class KafkaPublisher:
         self._connection = connection
         self._patiently = Patience("Kafka", (Outage,), patience)
         self._producer: AIOKafkaProducer | None = None
+        self._watch: asyncio.Task[None] | None = None
 
     @property
     def is_away(self) -> bool:
@@ -43,6 +46,7 @@ class KafkaPublisher:
     async def start(self) -> None:
         """Connect; waits while no broker answers, and raises SettingsInvalid when one refuses us."""
         await self._patiently(self._connect)
+        self._watch = asyncio.create_task(self._keep_looking())
 
     async def _connect(self) -> None:
         await self._connection.check()
@@ -60,8 +64,29 @@ class KafkaPublisher:
             raise
         self._producer = producer
 
+    async def _keep_looking(self) -> None:
+        """Say that Kafka is away when nothing is published, too, and before aiokafka gives up what is."""
+        while True:
+            await asyncio.sleep(_LOOK_EVERY)
+            if not self._is_connected():
+                with suppress(RolestreamError):  # whoever publishes next is told
+                    await self._patiently(self._reconnect)
+
+    def _is_connected(self) -> bool:
+        assert self._producer is not None
+        return any(connection.connected() for connection in self._producer.client._conns.values())
+
+    async def _reconnect(self) -> None:
+        """Raises Outage with the reason, which the producer keeps to itself."""
+        assert self._producer is not None
+        await self._connection.check()
+        await self._producer.client.force_metadata_update()
+
     async def stop(self) -> None:
         """Send what is under way, and disconnect."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait({self._watch})
         if self._producer is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._producer.stop(), _STOP_TIMEOUT)

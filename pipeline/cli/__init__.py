@@ -1,0 +1,117 @@
+"""The `rolestream` command."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from pipeline.cli import asking, dead_letters, evaluating, operating, serving
+from pipeline.errors import RolestreamError, SettingsInvalid, Stuck
+from pipeline.processors import NAMES
+from pipeline.settings import Settings, load_settings
+from pipeline.telemetry import configure_logging
+from schemas.events import Mode
+from schemas.topics import TOPICS
+
+Command = Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]
+
+#: Commands that run a worker; the others print what they have to say.
+_LOGGED = ("worker", "dev")
+#: Exit codes: done, failed, used or set wrongly, interrupted.
+_FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rolestream", description="Learns who an assistant's user is.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, run: Command, group: Any = commands) -> argparse.ArgumentParser:
+        about = (run.__doc__ or "").splitlines()[0]
+        command: argparse.ArgumentParser = group.add_parser(name, help=about, description=about)
+        command.set_defaults(run=run)
+        return command
+
+    add("worker", serving.worker).add_argument(
+        "processors", nargs="*", metavar="PROCESSOR", help=f"of {', '.join(NAMES)}"
+    )
+    add("dev", serving.dev).add_argument("--data-dir", type=Path, help="keep the database here; else it is thrown away")
+    add("demo", serving.run_demo).add_argument("--script", type=Path, help="a conversation, one JSON question a line")
+    question = add("ask", asking.ask)
+    question.add_argument("text")
+    question.add_argument("--user", required=True)
+    question.add_argument("--conversation", required=True)
+    question.add_argument("--mode", choices=get_args(Mode), default="auto")
+    question.add_argument("--timeout", type=float, default=120, help="seconds to wait for the answer")
+    tracking = add("track", asking.track)
+    tracking.add_argument("conversation")
+    tracking.add_argument("--json", action="store_true", help="the documents instead of a table")
+    topics = commands.add_parser("topics", help="Manage the topics.").add_subparsers(required=True, metavar="COMMAND")
+    creating = add("create", operating.topics_create, topics)
+    creating.add_argument("--partitions", type=int)
+    creating.add_argument("--replication", type=int)
+    _add_dead_letters(commands, add)
+    _add_eval(add)
+    add("config", operating.config)
+    return parser
+
+
+def _add_dead_letters(commands: Any, add: Callable[..., argparse.ArgumentParser]) -> None:
+    about = "Look at what could not be processed, and try it again."
+    letters = commands.add_parser("dead-letters", help=about, description=about)
+    group = letters.add_subparsers(required=True, metavar="COMMAND")
+    listing = add("list", dead_letters.listed, group)
+    add("show", dead_letters.show, group).add_argument("id")
+    replaying = add("replay", dead_letters.replay, group)
+    replaying.add_argument("--dry-run", action="store_true", help="only say what would be replayed")
+    replaying.add_argument("--all", action="store_true", help="every dead letter")
+    for command in (listing, replaying):
+        command.add_argument("--id", help="this one")
+        command.add_argument("--topic", choices=[topic.name for topic in TOPICS], help="that came from this topic")
+        command.add_argument("--key", help="with this record key, as a rule the conversation's id")
+        command.add_argument(
+            "--since", type=dead_letters.moment, metavar="TIME", help="that failed at this time or later"
+        )
+        command.add_argument("--until", type=dead_letters.moment, metavar="TIME", help="failed before this time")
+        command.add_argument("--limit", type=int, default=1000)
+
+
+def _add_eval(add: Callable[..., argparse.ArgumentParser]) -> None:
+    command = add("eval", evaluating.evaluated)
+    command.add_argument("file", type=Path, help="cases, one a line")
+    command.add_argument("--model", choices=("given", "rules", "openai"), default="given", help="who extracts")
+    command.add_argument("--json", action="store_true")
+    command.add_argument("--failures", action="store_true", help="each expectation that was not met")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; errors are one line that says what to do."""
+    arguments = _parser().parse_args(argv)
+    try:
+        settings = load_settings()
+        configure_logging(settings.log_level if arguments.command in _LOGGED else "WARNING")
+        command: Command = arguments.run
+        return asyncio.run(_to_its_end(command(arguments, settings)))
+    except SettingsInvalid as exc:
+        return _complain(str(exc), _WRONG_USE)
+    except RolestreamError as exc:
+        return _complain(str(exc), _FAILED)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+async def _to_its_end(command: Coroutine[Any, Any, int]) -> int:
+    """The command's exit code. A loop that holds a stuck client cannot be closed, so it is not tried."""
+    try:
+        return await command
+    except Stuck as exc:
+        code = _complain(str(exc), _FAILED)
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"rolestream: {message}", file=sys.stderr)
+    return code
