@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from pipeline.words import words
 from schemas.events import DecidedMode, Mode
-from schemas.role import PreferenceField
+from schemas.role import CommunicationPreferences, Extraction, PreferenceField, PreferenceScopes
 
 Language = Literal["en", "zh"]
 #: How far a preference that was asked for reaches.
@@ -61,6 +61,21 @@ def asked_preferences(text: str) -> tuple[AskedPreference, ...]:
                 value, quote = found
                 asked[field] = AskedPreference(field, value, scope, quote)
     return tuple(asked.values())
+
+
+def with_plain_wishes(extraction: Extraction, question: str) -> Extraction:
+    """What the question asks for in plain words goes in where the extraction has nothing, or only guessed."""
+    preferences = extraction.preferences.model_dump(by_alias=True)
+    scopes = extraction.preference_scopes.model_dump(by_alias=True)
+    for wish in asked_preferences(question):
+        if scopes[wish.field] in (None, "inferred"):
+            preferences[wish.field], scopes[wish.field] = wish.value, wish.scope
+    return extraction.model_copy(
+        update={
+            "preferences": CommunicationPreferences.model_validate(preferences),
+            "preference_scopes": PreferenceScopes.model_validate(scopes),
+        }
+    )
 
 
 def _sentences(text: str) -> list[str]:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from pipeline.domain.asks import with_plain_wishes
 from pipeline.domain.extraction import read_extraction
 from pipeline.errors import AlreadyStored, ModelFailed
 from pipeline.ports import Failure, Json, Output, Record, Services
@@ -62,8 +63,13 @@ async def _extract(event: TurnLogged, history: Sequence[str], services: Services
 async def _read(content: Json, question: str) -> Extraction | None:
     """Off the loop where the question is long: reading a book's chapter takes a tenth of a second."""
     if len(question) < _LONG:
-        return read_extraction(content, question)
-    return await asyncio.to_thread(read_extraction, content, question)
+        return _completed(content, question)
+    return await asyncio.to_thread(_completed, content, question)
+
+
+def _completed(content: Json, question: str) -> Extraction | None:
+    extraction = read_extraction(content, question)
+    return with_plain_wishes(extraction, question) if extraction else None
 
 
 def _document(extracted: RoleExtracted, services: Services) -> StoredExtraction:

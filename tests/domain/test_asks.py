@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipeline.domain.asks import asked_preferences, decided_mode, language_of
+from pipeline.domain.asks import asked_preferences, decided_mode, language_of, with_plain_wishes
+from schemas.role import CommunicationPreferences, Extraction, PreferenceScopes
 
 REPORTS = [
     "research the history of sourdough",
@@ -119,3 +120,23 @@ def test_the_quote_of_a_wish_is_in_the_text() -> None:
 def test_the_language_is_that_of_most_of_the_words(text: str, language: str) -> None:
     """A few foreign words do not change the language of a question."""
     assert language_of(text) == language
+
+
+def test_plain_wishes_go_in_where_the_model_heard_none() -> None:
+    """A model that misses or only guesses a wish does not lose it; one that heard it has the last word."""
+    question = "Keep it short please, with examples."
+    heard = with_plain_wishes(Extraction(), question)
+    assert heard.preferences.detail_level == "CONCISE"
+    assert heard.preference_scopes.detail_level == "conversation"
+    guessed = Extraction(
+        preferences=CommunicationPreferences(detail_level="COMPREHENSIVE", content_depth="PRACTICAL"),
+        preference_scopes=PreferenceScopes(detail_level="inferred", content_depth="inferred"),
+    )
+    completed = with_plain_wishes(guessed, question)
+    assert completed.preferences.detail_level == "CONCISE"
+    assert completed.preferences.content_depth == "PRACTICAL"
+    said = Extraction(
+        preferences=CommunicationPreferences(detail_level="BALANCE"),
+        preference_scopes=PreferenceScopes(detail_level="turn"),
+    )
+    assert with_plain_wishes(said, question).preferences.detail_level == "BALANCE"
