@@ -1,95 +1,119 @@
-"""`make bench`: turns a second beside the limit of the model's latency, and beside plain Faust agents."""
+"""`make bench`: a table of rates beside their limits and beside plain Faust agents, and build/bench.json with the same.
 
+On the embedded services, or on those that ROLESTREAM_TEST_BROKER and ROLESTREAM_TEST_MONGO name. `--quick` takes a
+tenth of the work, for a look.
+"""
+
+import argparse
 import asyncio
 import json
+import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from pipeline import bootstrap
 from pipeline.adapters.embedded import Services, embedded_services
-from pipeline.settings import Settings
 from pipeline.telemetry import configure_logging
-from tests.bench.plain import run_plain
-from tests.conftest import Names
-from tests.deployment import Deployment, deployed, settings_for
-from tests.scripted_model import ScriptedModel
+from tests.bench.dispatching import Latency, log_normal, records_a_second
+from tests.bench.measured import own_milliseconds, percentile, turns_a_second, worker
 
 RESULT = Path("build/bench.json")
 #: An answered turn asks the model twice: for the extraction and for the answer.
 CALLS_A_TURN = 2
-TURNS_A_CONVERSATION = 5
 
-Worker = Callable[[Settings, asyncio.Event, asyncio.Event], Awaitable[None]]
-
-
-async def ours(settings: Settings, stop: asyncio.Event, started: asyncio.Event) -> None:
-    await bootstrap.run_worker(settings, (), stop.wait, started.set)
+Figures = dict[str, float]
 
 
-async def turns_a_second(
-    services: Services, worker: Worker, *, conversations: int, latency: float, max_running: int
-) -> float:
-    """Publish everything at once, and time from the first question to the last answer; a warm-up comes before."""
-    async with ScriptedModel(latency=latency) as model:
-        settings = settings_for(
-            services,
-            Names(),
-            model={"base_url": model.base_url, "api_key": "k"},
-            max_running=max_running,
-            kafka={"partitions": 1},
-        )
-        async with deployed(settings) as here:
-            stop, started = asyncio.Event(), asyncio.Event()
-            running = asyncio.ensure_future(worker(settings, stop, started))
-            await started.wait()
-            await _warm_up(here)
-            begun = time.perf_counter()
-            await asyncio.gather(*(_converse(here, f"c{number}") for number in range(conversations)))
-            turns = conversations * TURNS_A_CONVERSATION
-            await here.records("answers", turns + 1, within=600)
-            seconds = time.perf_counter() - begun
-            stop.set()
-            await running
-            return turns / seconds
+def _say(figures: Figures, name: str, value: float, limit: float | None = None) -> None:
+    figures[name] = round(value, 3)
+    beside = ""
+    if limit is not None:
+        figures[f"{name}OfLimit"] = round(value / limit, 3)
+        beside = f"{limit:>10.1f}{value / limit:>9.1%}"
+    print(f"{name:<44}{value:>10.2f}{beside}", flush=True)
 
 
-async def _warm_up(here: Deployment) -> None:
-    await here.ask("hello", conversation="warm-up")
-    await here.records("answers", 1)
+async def dispatcher(services: Services, figures: Figures, share: float) -> None:
+    """Records a second of one app beside running ÷ latency."""
+    for partitions in (1, 4):
+        for running in (256, 1000):
+            count = int(running * 100 * share)
+            rate = await records_a_second(services, lambda: 0.1, count, running=running, partitions=partitions)
+            name = f"dispatcher{partitions}Partition{'s' * (partitions > 1)}{running}Running"
+            _say(figures, name, rate, running / 0.1)
+    rate = await records_a_second(services, log_normal, int(20_000 * share), running=256, partitions=1)
+    _say(figures, "dispatcherLogNormal256Running", rate, 256 / _mean(log_normal))
+    _say(
+        figures,
+        "plainFaustRecordsPerSecond",
+        await records_a_second(services, lambda: 0.1, 50, running=1, partitions=1, plain=True),
+    )
 
 
-async def _converse(here: Deployment, conversation: str) -> None:
-    for turn in range(TURNS_A_CONVERSATION):
-        await here.ask("I am a nurse", conversation=conversation, questionId=f"{conversation}-{turn}")
+def _mean(latency: Latency) -> float:
+    return sum(latency() for _ in range(20_000)) / 20_000
 
 
-async def measure() -> dict[str, float]:
-    latency, max_running = 0.1, 16
-    limit = max_running / latency / CALLS_A_TURN
-    async with embedded_services() as services:
-        ours_rate = await turns_a_second(services, ours, conversations=200, latency=latency, max_running=max_running)
-        plain_rate = await turns_a_second(
-            services, run_plain, conversations=20, latency=latency, max_running=max_running
-        )
-    return {
-        "modelLatencySeconds": latency,
-        "maxRunning": max_running,
-        "callsPerTurn": CALLS_A_TURN,
-        "limitTurnsPerSecond": limit,
-        "turnsPerSecond": round(ours_rate, 1),
-        "shareOfLimit": round(ours_rate / limit, 3),
-        "plainFaustTurnsPerSecond": round(plain_rate, 1),
-        "timesPlainFaust": round(ours_rate / plain_rate, 1),
-    }
+async def pipeline(services: Services, figures: Figures, share: float) -> None:
+    """The whole chain in one worker process."""
+    async with worker(services, 0.1, max_running=16) as bench:
+        rate = await turns_a_second(bench, int(1000 * share))
+        _say(figures, "pipeline100ms16Running", rate, 16 / 0.1 / CALLS_A_TURN)
+    async with worker(services, 0.1, "plain", max_running=16) as bench:
+        _say(figures, "plainFaustTurnsPerSecond", await turns_a_second(bench, 50))
+    async with worker(services, 1.0) as bench:
+        rate = await turns_a_second(bench, int(5000 * share))
+        _say(figures, "pipeline1s256Running", rate, 256 / CALLS_A_TURN)
+    async with worker(services, 0.0) as bench:
+        turns, cpu = int(20_000 * share), bench.cpu_seconds()
+        _say(figures, "memoryMiBWarm", bench.resident_mib())
+        _say(figures, "pipelineInstantModelTurnsPerSecond", await turns_a_second(bench, turns))
+        _say(figures, "workerCpuMillisecondsPerTurn", (bench.cpu_seconds() - cpu) / turns * 1000)
+        _say(figures, f"memoryMiBAfter{turns}Turns", bench.resident_mib())
+    async with worker(services, 0.0) as bench:
+        times = await own_milliseconds(bench, int(600 * share), 10, 0.0)
+        _say(figures, "ownMillisecondsP50", percentile(times, 50))
+        _say(figures, "ownMillisecondsP99", percentile(times, 99))
+
+
+async def idle(services: Services, figures: Figures, seconds: float = 20) -> None:
+    """The CPU that a worker and the embedded services use while nothing is asked, in cores."""
+    async with worker(services, 0.0) as bench:
+        before, begun = bench.cpu_seconds(), time.perf_counter()
+        await asyncio.sleep(seconds)
+        _say(figures, "idleWorkerCores", (bench.cpu_seconds() - before) / (time.perf_counter() - begun))
+
+
+@asynccontextmanager
+async def _services() -> AsyncIterator[Services]:
+    broker, mongo = os.environ.get("ROLESTREAM_TEST_BROKER"), os.environ.get("ROLESTREAM_TEST_MONGO")
+    if broker and mongo:
+        yield Services(broker, mongo, ())
+        return
+    async with embedded_services() as embedded:
+        yield Services(broker or embedded.brokers, mongo or embedded.mongo_url, embedded.children)
+
+
+async def measure(parts: list[str], share: float) -> Figures:
+    figures: Figures = {}
+    print(f"{'':<44}{'measured':>10}{'limit':>10}{'share':>9}")
+    async with _services() as services:
+        for name, part in (("dispatcher", dispatcher), ("pipeline", pipeline)):
+            if not parts or name in parts:
+                await part(services, figures, share)
+        if not parts or "idle" in parts:
+            await idle(services, figures)
+    return figures
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure rates, times, CPU and memory.")
+    parser.add_argument("parts", nargs="*", help="dispatcher, pipeline, idle; all where none is named")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work")
+    arguments = parser.parse_args()
     configure_logging("ERROR")
-    figures = asyncio.run(measure())
-    width = max(map(len, figures))
-    for name, value in figures.items():
-        print(f"{name:<{width}}  {value:>8}")
+    figures = asyncio.run(measure(arguments.parts, 0.1 if arguments.quick else 1.0))
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(figures, indent=2) + "\n")
 

@@ -1,0 +1,105 @@
+"""One worker process under a load that is published and read back here: rates, times, CPU and memory."""
+
+import asyncio
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import quantiles
+
+from pipeline.adapters.embedded import Services
+from tests.conftest import Names
+from tests.deployment import Deployment, deployed, settings_for
+from tests.integration.test_crashes import environment
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A worker at work, and where to publish and read."""
+
+    here: Deployment
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """What the worker has used so far, in user and system mode."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    def resident_mib(self) -> float:
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@asynccontextmanager
+async def worker(
+    services: Services, seconds: float, *options: str, max_running: int = 256, partitions: int = 1
+) -> AsyncIterator[Bench]:
+    """A warm worker whose model takes `seconds` a call."""
+    settings = settings_for(services, Names(), kafka={"partitions": partitions})
+    async with deployed(settings) as here:
+        env = environment(settings) | {"ROLESTREAM_MAX_RUNNING": str(max_running)}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.bench.worker", str(seconds), *options, env=env, stdout=asyncio.subprocess.PIPE
+        )
+        assert process.stdout is not None
+        await process.stdout.readline()
+        await here.ask("hello", conversation="warm-up")
+        await here.records("answers", 1)
+        try:
+            yield Bench(here, process.pid)
+        finally:
+            process.terminate()
+            await process.wait()
+
+
+async def turns_a_second(bench: Bench, turns: int, *, turns_a_conversation: int = 5) -> float:
+    """Publish everything at once; from the first question to the last answer."""
+    begun = time.perf_counter()
+    conversations = range(turns // turns_a_conversation)
+    await asyncio.gather(*(_converse(bench.here, f"c{number}", turns_a_conversation) for number in conversations))
+    await bench.here.records("answers", turns + 1, within=1200)
+    return turns / (time.perf_counter() - begun)
+
+
+async def _converse(here: Deployment, conversation: str, turns: int) -> None:
+    for turn in range(1, turns + 1):
+        await here.ask("I am a nurse", conversation=conversation, questionId=f"{conversation}-{turn}")
+
+
+async def own_milliseconds(bench: Bench, turns: int, a_second: float, model_seconds: float) -> Sequence[float]:
+    """From publishing to hearing the answer, without the model's time, for questions at random times."""
+    asked: dict[str, float] = {}
+    times: list[float] = []
+    rng = random.Random(1)
+
+    async def publish() -> None:
+        for number in range(turns):
+            name = f"own-{number}"
+            asked[name] = time.perf_counter()
+            await bench.here.ask("I am a nurse", conversation=name, questionId=name)
+            await asyncio.sleep(rng.expovariate(a_second))
+
+    async def hear() -> None:
+        heard = 0
+        while len(times) < turns:
+            records = await bench.here.records("answers", heard + 1, within=120)
+            now = time.perf_counter()
+            for record in records[heard:]:
+                question = json.loads(record.value)["questionId"]
+                if question in asked:
+                    times.append((now - asked[question] - 2 * model_seconds) * 1000)
+            heard = len(records)
+
+    await asyncio.gather(publish(), hear())
+    return times
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    return quantiles(values, n=100)[percent - 1]
