@@ -36,7 +36,7 @@ from schemas.wire import ConversationId, Wire
 
 _SCOPES: dict[str, GuideScope] = {"none": "NONE", "once": "ONCE", "every": "EVERY"}
 #: What becomes of a question, in the order it usually happens.
-_FOLLOWED: tuple[TopicName, ...] = ("turns", "extractions", "guidance", "answers", "reports")
+_FOLLOWED: tuple[TopicName, ...] = ("turns", "extractions", "guidance", "answers", "reports", "dead-letters")
 
 #: Seconds for which a command waits for a service that does not answer.
 _CLIENT_PATIENCE = 10.0

@@ -10,15 +10,16 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from pipeline import bootstrap
-from pipeline.errors import Outage
+from pipeline.errors import BadEvent, Outage
 from pipeline.ports import Publisher, Store
 from pipeline.settings import Settings, load_settings
-from schemas.events import AnswerReady, GuidanceIssued, Mode, QuestionAsked, Source
+from schemas.events import AnswerReady, GuidanceIssued, Mode, QuestionAsked, QuestionRefused, Source
 from schemas.role import TrackEntry
 from schemas.wire import ConversationId, QuestionId, UserId, Wire
 
 E = TypeVar("E", bound=Wire)
 
+_KINDS: dict[type[Wire], str] = {AnswerReady: "answer", GuidanceIssued: "guidance"}
 #: How many questions a client follows, the last ones it asked.
 MAX_FOLLOWED = 10_000
 
@@ -27,6 +28,7 @@ MAX_FOLLOWED = 10_000
 class _Followed:
     """What was heard of one question so far."""
 
+    conversation_id: str
     events: list[Wire] = field(default_factory=list)
     more: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -42,9 +44,10 @@ class Client:
     def hear(self, event: Wire) -> None:
         """Take in an event; the listener calls this."""
         followed = self._followed.get(getattr(event, "question_id", ""))
-        if followed is not None:
-            followed.events.append(event)
-            followed.more.set()
+        if followed is None or followed.conversation_id != getattr(event, "conversation_id", ""):
+            return
+        followed.events.append(event)
+        followed.more.set()
 
     def hear_no_more(self, failure: Exception) -> None:
         """Whoever waits is told; the listener calls this when it cannot go on."""
@@ -75,7 +78,7 @@ class Client:
             sources=list(sources),
             metadata=metadata or {},
         )
-        self._followed.setdefault(asked, _Followed())
+        self._followed.setdefault(asked, _Followed(conversation_id))
         while len(self._followed) > MAX_FOLLOWED:
             self._followed.popitem(last=False)
         await self._publisher.publish(question, {})
@@ -101,7 +104,7 @@ class Client:
     ) -> AnswerReady:
         """Wait for the answer or report to a question that this client asked, telling `heard` of all that comes.
 
-        Raises Outage after `within` seconds.
+        Raises Outage after `within` seconds, and BadEvent when the question was refused.
         """
         return await self._first(AnswerReady, question_id, within, heard)
 
@@ -114,9 +117,11 @@ class Client:
             async with asyncio.timeout(within):
                 async for event in self.events(question_id):
                     heard(event)
+                    if isinstance(event, QuestionRefused) and event.processor == "conversation-logging":
+                        raise BadEvent(f"the question was refused: {event.reason}")
                     if isinstance(event, kind):
                         return event
-        raise Outage(f"no {kind.__name__} within {within:g} s: is a worker running?")
+        raise Outage(f"no {_KINDS[kind]} within {within:g} s: is a worker running that writes one?")
 
     async def memory(self, conversation_id: str) -> TrackEntry | None:
         """The latest track entry: what is believed now; None before the first question was learnt from."""

@@ -128,7 +128,10 @@ class Store(Protocol):
     async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None: ...
 
     async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
-        """The last `limit` messages up to and including a turn, oldest first; a turn's question before its answer."""
+        """The last `limit` messages up to and including a turn, oldest first; a turn's question before its answer.
+
+        A failed answer is among them only where it is the turn's own.
+        """
 
     async def questions(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[str]:
         """The texts of the last `limit` questions before a turn, oldest first."""

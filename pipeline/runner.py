@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from pipeline.errors import BadEvent, SettingsInvalid
+from pipeline.errors import BadEvent, RolestreamError, SettingsInvalid
 from pipeline.metrics import Metrics
 from pipeline.ports import REPLAY_HEADER, Failure, Processor, Publisher, Record, Services
 from schemas.events import ERROR_PREFIX, DeadLetter, GuidanceIssued
@@ -71,7 +71,7 @@ class Runner:
             "dead letter %s: %s: %s",
             letter.letter_id,
             letter.exception,
-            letter.message if isinstance(exc, BadEvent) else "see the dead letter for its stack trace",
+            letter.message if isinstance(exc, RolestreamError) else "see the dead letter for its stack trace",
             extra={"action": "dead_letter"},
         )
         await self._services.store.add_dead_letter(letter)
@@ -88,7 +88,7 @@ def _headers(record: Record, event: Wire) -> Mapping[str, bytes]:
 
 def dead_letter(processor: str, record: Record, exc: Exception, services: Services) -> DeadLetter:
     """Everything that is known of a failure, bounded."""
-    expected = isinstance(exc, BadEvent)
+    expected = isinstance(exc, RolestreamError)
     trace = "" if expected else "".join(traceback.format_exception(exc))[-_LONGEST_TRACE:]
     parent = record.headers.get("traceparent", b"").decode("ascii", "replace").split("-")
     return DeadLetter(

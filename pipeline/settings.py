@@ -4,13 +4,24 @@ import os
 from typing import Literal, Self
 
 from dotenv import dotenv_values
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from pipeline.errors import SettingsInvalid
 
 _PREFIX = "ROLESTREAM_"
 _DOTENV = ".env"
+_BROKER = r"(\[[0-9a-fA-F:]+\]|[^\s,:/\[\]]+)(:[0-9]{1,5})?"
+_BROKERS = rf"^\s*{_BROKER}(\s*,\s*{_BROKER})*\s*$"
 
 
 class _Group(BaseModel):
@@ -18,7 +29,9 @@ class _Group(BaseModel):
 
 
 class KafkaSettings(_Group):
-    brokers: str = Field("127.0.0.1:9092", description="Bootstrap servers, host:port, separated by commas.")
+    brokers: str = Field(
+        "127.0.0.1:9092", pattern=_BROKERS, description="Bootstrap servers, host:port, separated by commas."
+    )
     topic_prefix: str = Field("rolestream.", description="Comes before each topic and consumer group name.")
     partitions: int = Field(4, ge=1, description="Partitions of each topic that `topics create` makes.")
     replication: int = Field(1, ge=1, description="Replicas of each topic that `topics create` makes.")
@@ -38,6 +51,15 @@ class KafkaSettings(_Group):
         500, ge=1, description="How long a broker may hold a fetch that finds nothing, in milliseconds."
     )
 
+    @field_validator("brokers")
+    @classmethod
+    def _ports_exist(cls, brokers: str) -> str:
+        for broker in brokers.split(","):
+            port = broker.rpartition(":")[2].strip()
+            if port.isdigit() and not 0 < int(port) < 65536:
+                raise ValueError(f"{broker.strip()}: there is no port {port}")
+        return brokers
+
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.security_protocol.startswith("SASL") and not (self.sasl_username and self.sasl_password):
@@ -53,6 +75,13 @@ class MongoSettings(_Group):
         "rolestream", pattern=r"^[^/\\. \"$*<>:|?\x00]{1,63}$", description="The database that holds everything."
     )
 
+    @field_validator("url")
+    @classmethod
+    def _names_a_server(cls, url: SecretStr) -> SecretStr:
+        if not url.get_secret_value().startswith(("mongodb://", "mongodb+srv://")):
+            raise ValueError("it starts with mongodb:// or mongodb+srv://")
+        return url
+
 
 class HealthSettings(_Group):
     host: str = Field("127.0.0.1", description="Where /live, /ready and /metrics are served; 0.0.0.0 in a container.")
@@ -64,7 +93,9 @@ class HealthSettings(_Group):
 
 class ModelSettings(_Group):
     base_url: str | None = Field(
-        None, description="An OpenAI-compatible server, up to and with /v1; OPENAI_BASE_URL serves where it is unset."
+        None,
+        pattern=r"^https?://[^\s/]+",
+        description="An OpenAI-compatible server, up to and with /v1; OPENAI_BASE_URL serves where it is unset.",
     )
     api_key: SecretStr | None = Field(None, description="Its key; OPENAI_API_KEY serves where it is unset.")
     name: str = Field("gpt-4o-mini", description="The model's name.")
@@ -147,13 +178,16 @@ def _unknown_names() -> list[str]:
 
 def load_settings(**overrides: object) -> Settings:
     """Read the settings; raises SettingsInvalid naming each variable that is wrong."""
-    if unknown := _unknown_names():
-        raise SettingsInvalid(f"no such setting: {', '.join(unknown)}; `rolestream config` lists them")
     try:
+        if unknown := _unknown_names():
+            raise SettingsInvalid(f"no such setting: {', '.join(unknown)}; `rolestream config` lists them")
         return Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks them
     except ValidationError as exc:
         wrong = "; ".join(
-            f"{_PREFIX}{'__'.join(str(part).upper() for part in error['loc'])}: {error['msg']}"
+            f"{_PREFIX}{'__'.join(str(part).upper() for part in error['loc'])}: "
+            + ("no such setting" if error["type"] == "extra_forbidden" else error["msg"])
             for error in exc.errors(include_url=False, include_input=False)
         )
         raise SettingsInvalid(f"wrong setting: {wrong}") from exc
+    except (SettingsError, UnicodeDecodeError) as exc:
+        raise SettingsInvalid(f"the environment or {_DOTENV} cannot be read: {exc}") from exc

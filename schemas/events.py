@@ -37,7 +37,7 @@ def derived_id(*parts: str) -> str:
 
 
 def _said_something(text: str) -> str:
-    if not text.strip():
+    if not any(letter.isprintable() and not letter.isspace() for letter in text):
         raise ValueError("text is empty: send what the user asked")
     if "\x00" in text:
         raise ValueError("text holds a NUL character: remove it")
@@ -48,7 +48,7 @@ Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_sa
 
 
 def _is_small(metadata: dict[str, Any]) -> dict[str, Any]:
-    if len(json.dumps(metadata, ensure_ascii=False).encode(errors="replace")) > MAX_METADATA:
+    if len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode(errors="replace")) > MAX_METADATA:
         raise ValueError(f"metadata is larger than {MAX_METADATA} bytes of JSON: keep it where you can look it up")
     return metadata
 
@@ -68,6 +68,12 @@ class Source(Wire):
     snippet: Annotated[str, StringConstraints(max_length=4000)] = ""
 
 
+def _each_once(sources: list[Source]) -> list[Source]:
+    if len({source.id for source in sources}) < len(sources):
+        raise ValueError("two sources have the same id: a citation could mean either")
+    return sources
+
+
 class QuestionAsked(Wire):
     """What the user said; published by clients."""
 
@@ -81,7 +87,7 @@ class QuestionAsked(Wire):
     asked_at: Moment | None = None
     mode: Mode = "auto"
     """`auto` decides between answer and report; `log` is learnt from and never answered."""
-    sources: list[Source] = Field(default=[], max_length=50)
+    sources: Annotated[list[Source], AfterValidator(_each_once)] = Field(default=[], max_length=50)
     metadata: Metadata = {}
     """Handed through to the answer or report as it is; at most 64 kB of JSON."""
 
@@ -233,6 +239,15 @@ class ReportReady(AnswerReady):
     sections: list[ReportSection] = []
     survey_note: str = ""
     citations: list[Citation] = []
+
+
+class QuestionRefused(Wire):
+    """What a client hears of its question on the dead-letter topic; on no topic as such."""
+
+    processor: str
+    conversation_id: str
+    question_id: str
+    reason: str
 
 
 class DeadLetter(Wire):

@@ -31,7 +31,10 @@ def _assume_utc(value: object) -> object:
 
 def _to_utc(moment: datetime) -> datetime:
     """Millisecond precision in UTC: what MongoDB and Kafka both keep."""
-    moment = moment.astimezone(UTC)
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError as exc:
+        raise ValueError("the time is out of range in UTC") from exc
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 

@@ -52,11 +52,13 @@ class Deployment:
         key: bytes | None = None,
         headers: Sequence[tuple[str, bytes]] = (),
         time: datetime | None = None,
+        milliseconds: int | None = None,
     ) -> None:
         """Publish a record; a dictionary goes as JSON under its conversation's key."""
         if isinstance(value, dict):
             key, value = str(value["conversationId"]).encode(), json.dumps(value).encode()
-        milliseconds = None if time is None else int(time.timestamp() * 1000)
+        if time is not None:
+            milliseconds = int(time.timestamp() * 1000)
         name = self.settings.kafka.topic_prefix + topic
         await self._producer.send_and_wait(name, value, key, timestamp_ms=milliseconds, headers=list(headers))
 

@@ -120,7 +120,8 @@ class MongoStore:
         return await self._one(Message, "messages", {"conversationId": conversation_id, "messageId": message_id})
 
     async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
-        query = {"conversationId": conversation_id, "turn": {"$lte": up_to_turn}}
+        of_conversation = {"conversationId": conversation_id, "turn": {"$lte": up_to_turn}}
+        query = {**of_conversation, "$or": [{"status": "ok"}, {"turn": up_to_turn}]}
         found = await self._found(Message, "messages", query, limit, [("turn", DESCENDING)])
         return sorted(found, key=lambda message: (message.turn, message.role == "ASSISTANT"))
 

@@ -71,4 +71,4 @@ class Patience:
 
 
 def _first_line(exc: BaseException) -> str:
-    return (str(exc) or type(exc).__name__).splitlines()[0][:300]
+    return (str(exc) or type(exc).__name__).splitlines()[0].partition(" (configured timeouts")[0][:300]

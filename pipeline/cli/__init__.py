@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pipeline.cli import asking, dead_letters, evaluating, operating, serving
 from pipeline.errors import RolestreamError, SettingsInvalid, Stuck
@@ -22,6 +22,19 @@ Command = Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]
 _LOGGED = ("worker", "dev")
 #: Exit codes: done, failed, used or set wrongly, interrupted.
 _FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
+
+
+N = TypeVar("N", int, float)
+
+
+def _positive(kind: Callable[[str], N]) -> Callable[[str], N]:
+    def read(text: str) -> N:
+        number = kind(text)
+        if not 0 < number < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return number
+
+    return read
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,14 +57,14 @@ def _parser() -> argparse.ArgumentParser:
     question.add_argument("--user", required=True)
     question.add_argument("--conversation", required=True)
     question.add_argument("--mode", choices=get_args(Mode), default="auto")
-    question.add_argument("--timeout", type=float, default=120, help="seconds to wait for the answer")
+    question.add_argument("--timeout", type=_positive(float), default=120, help="seconds to wait for the answer")
     tracking = add("track", asking.track)
     tracking.add_argument("conversation")
     tracking.add_argument("--json", action="store_true", help="the documents instead of a table")
     topics = commands.add_parser("topics", help="Manage the topics.").add_subparsers(required=True, metavar="COMMAND")
     creating = add("create", operating.topics_create, topics)
-    creating.add_argument("--partitions", type=int)
-    creating.add_argument("--replication", type=int)
+    creating.add_argument("--partitions", type=_positive(int))
+    creating.add_argument("--replication", type=_positive(int))
     _add_dead_letters(commands, add)
     _add_eval(add)
     add("config", operating.config)
@@ -75,7 +88,7 @@ def _add_dead_letters(commands: Any, add: Callable[..., argparse.ArgumentParser]
             "--since", type=dead_letters.moment, metavar="TIME", help="that failed at this time or later"
         )
         command.add_argument("--until", type=dead_letters.moment, metavar="TIME", help="failed before this time")
-        command.add_argument("--limit", type=int, default=1000)
+        command.add_argument("--limit", type=_positive(int), default=1000)
 
 
 def _add_eval(add: Callable[..., argparse.ArgumentParser]) -> None:
@@ -90,6 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; errors are one line that says what to do."""
     arguments = _parser().parse_args(argv)
     try:
+        _refuse_undecodable(arguments)
         settings = load_settings()
         configure_logging(settings.log_level if arguments.command in _LOGGED else "WARNING")
         command: Command = arguments.run
@@ -100,6 +114,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(str(exc), _FAILED)
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILED
+
+
+def _refuse_undecodable(arguments: argparse.Namespace) -> None:
+    """Bytes that are no UTF-8 come in as lone surrogates, which no JSON and no database takes."""
+    for name, value in vars(arguments).items():
+        if (
+            isinstance(value, str)
+            and not value.isprintable()
+            and any("\ud800" <= letter <= "\udfff" for letter in value)
+        ):
+            raise SettingsInvalid(f"{name} is no UTF-8")
 
 
 async def _to_its_end(command: Coroutine[Any, Any, int]) -> int:

@@ -46,7 +46,7 @@ def _packaged(name: str) -> Path:
 def read_script(path: Path) -> list[QuestionAsked]:
     """One JSON question a line; conversation and user may be left out. Raises SettingsInvalid naming the line."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as exc:
         raise SettingsInvalid(f"the script {path} cannot be read: {exc}") from exc
     questions = []
@@ -54,7 +54,7 @@ def read_script(path: Path) -> list[QuestionAsked]:
         if line.strip():
             try:
                 questions.append(_question(line))
-            except (ValidationError, ValueError) as exc:
+            except (ValueError, RecursionError) as exc:
                 raise SettingsInvalid(f"{path}, line {number}: {_first_error(exc)}") from exc
     if not questions:
         raise SettingsInvalid(f"the script {path} holds no question")
@@ -68,11 +68,11 @@ def _question(line: str) -> QuestionAsked:
     return QuestionAsked.model_validate({"conversationId": "demo", "userId": "demo", **said})
 
 
-def _first_error(exc: ValueError) -> str:
+def _first_error(exc: Exception) -> str:
     if isinstance(exc, ValidationError):
         error = exc.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
-    return str(exc)
+    return str(exc) or type(exc).__name__
 
 
 async def _converse(client: Client, questions: list[QuestionAsked], *, memory: bool) -> None:
@@ -91,12 +91,12 @@ async def _turn(client: Client, question: QuestionAsked, told: dict[str, list[st
         user_id=question.user_id,
         conversation_id=question.conversation_id,
         mode=question.mode,
+        question_id=question.question_id,
         sources=question.sources,
+        metadata=question.metadata,
     )
-    if question.mode == "log":
-        return
-    answer = await client.answer(question_id, within=180)
-    print(f"\n[{answer.turn}] {question.text}")
+    print(f"\n▸ {question.text}")
+    answer = await client.answer(question_id, within=180) if question.mode != "log" else None
     if told is not None:
         guidance = await client.guidance(question_id)
         memory, lines = await client.memory(question.conversation_id), guidance.text.splitlines()
@@ -104,7 +104,7 @@ async def _turn(client: Client, question: QuestionAsked, told: dict[str, list[st
         for line in _learnt(guidance, evidence, told[question.conversation_id], lines):
             print(line)
         told[question.conversation_id] = lines
-    for line in _said(answer):
+    for line in _said(answer) if answer else ("    learnt from, not answered",):
         print(line)
 
 

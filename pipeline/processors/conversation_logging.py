@@ -11,6 +11,8 @@ from schemas.documents import Message
 from schemas.events import AnswerReady, QuestionAsked, TurnLogged
 from schemas.wire import QuestionId
 
+#: The largest event of ours, in bytes: what a broker takes by default, and room for what later stages add.
+MAX_EVENT = 900_000
 #: Pauses, in seconds, before an answer is held to belong to no question: the question may be on its way.
 _WAITS_FOR_QUESTION = (0.1, 0.2, 0.5, 1.0, 2.0)
 
@@ -37,8 +39,8 @@ async def _log_question(event: QuestionAsked, record: Record, services: Services
                 await store.add_message(message)
             except AlreadyStored:
                 message = await store.message(event.conversation_id, question_id)
-                if message is None:  # another worker took this turn for another question
-                    continue
+                if message is None or message.user_id != event.user_id:
+                    continue  # another worker took this turn for another question, or another user's
         await store.touch_conversation(message)
         return TurnLogged.from_stored(message.event or "")
 
@@ -58,6 +60,9 @@ def _message(event: QuestionAsked, question_id: QuestionId, turn: int, record: R
         sources=event.sources,
         metadata=event.metadata,
     )
+    stored = logged.to_json()
+    if len(stored) > MAX_EVENT:
+        raise BadEvent(f"sources and metadata: the turn has {len(stored)} bytes, more than {MAX_EVENT}; send less")
     return Message(
         conversation_id=event.conversation_id,
         message_id=question_id,
@@ -67,7 +72,7 @@ def _message(event: QuestionAsked, question_id: QuestionId, turn: int, record: R
         question_id=question_id,
         turn=turn,
         create_time=now,
-        event=logged.to_json().decode(),
+        event=stored.decode(),
     )
 
 

@@ -35,15 +35,16 @@ async def handle(event: GuidanceIssued | TurnLogged, record: Record, services: S
         return []
     # the question, its answer if there is one, and the context before them
     recent = await services.store.messages(event.conversation_id, event.turn, services.policy.context + 2)
-    answered = next((m for m in recent if m.turn == event.turn and m.role == "ASSISTANT"), None)
+    turn_messages = [m for m in recent if m.turn == event.turn and m.question_id == event.question_id]
+    answered = next((m for m in turn_messages if m.role == "ASSISTANT"), None)
     if answered is not None and (answered.status == "ok" or not record.is_replay):
         return await _again(answered, event, services)
-    question = next((m for m in recent if m.turn == event.turn and m.role == "USER"), None)
+    question = next((m for m in turn_messages if m.role == "USER"), None)
     if question is None:
         raise BadEvent("questionId: the question is not in the conversation's log")
     turn = TurnLogged.from_stored(question.event or "")
     guiding = await _guiding(event, turn, services)
-    earlier = [m for m in recent if m.turn < event.turn and m.status == "ok"][-services.policy.context :]
+    earlier = [m for m in recent if m.turn < event.turn][-services.policy.context :]
     request = AnswerRequest(
         question=turn.text,
         context=[Said(role="user" if m.role == "USER" else "assistant", text=m.text) for m in earlier],

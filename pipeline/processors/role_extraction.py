@@ -35,6 +35,7 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
         stored = _document(await _extract(event, history, services), services)
         if stored.failure is None:
             await store.replace_failed_extraction(stored)
+        stored = await store.extraction(event.conversation_id, event.question_id) or stored
     extracted = RoleExtracted.from_stored(stored.event)
     return [extracted] if extracted.failure is None else [extracted, Failure(ModelFailed(extracted.failure))]
 

@@ -7,8 +7,8 @@ from pipeline.domain.arbitration import Outcome, arbitrate, failed
 from pipeline.domain.asks import language_of
 from pipeline.domain.guidance import FIELDS, compose_guidance, preferences_in_force
 from pipeline.domain.track import entry_of, memory_of
-from pipeline.errors import AlreadyStored
-from pipeline.ports import Output, Record, Services
+from pipeline.errors import AlreadyStored, BadEvent, RolestreamError
+from pipeline.ports import Failure, Output, Record, Services
 from schemas.events import GuidanceIssued, RoleExtracted
 from schemas.role import TrackEntry
 
@@ -23,6 +23,8 @@ async def handle(event: RoleExtracted, record: Record, services: Services) -> Se
     newest = await services.store.track(event.conversation_id, event.turn, 2)
     stored = next((entry for entry in newest if entry.turn == event.turn), None)
     previous = next((entry for entry in newest if entry.turn < event.turn), None)
+    if stored is not None and stored.question_id != event.question_id:
+        raise BadEvent(f"turn {event.turn} of the track is another question's: the database has lost what it confirmed")
     if stored is None:
         stored = _decided(event, previous, services)
         try:
@@ -32,7 +34,11 @@ async def handle(event: RoleExtracted, record: Record, services: Services) -> Se
     elif stored.decision == "FAILED" and event.extraction is not None and record.is_replay:
         stored = _decided(event, previous, services)
         await services.store.replace_failed_entry(stored)
-    return [GuidanceIssued.from_stored(stored.event)]
+        stored = (await services.store.track(event.conversation_id, event.turn, 1))[0]
+    guidance = GuidanceIssued.from_stored(stored.event)
+    if stored.decision == "FAILED" and stored.extraction is not None:
+        return [guidance, Failure(RolestreamError(stored.reason))]
+    return [guidance]
 
 
 def _decided(event: RoleExtracted, previous: TrackEntry | None, services: Services) -> TrackEntry:

@@ -282,3 +282,16 @@ async def test_200_conversations_at_once_stay_in_order_and_use_the_permits(servi
 async def _ask_five(here: Any, conversation: str) -> None:
     for turn in range(1, 6):
         await here.ask("I am a nurse", conversation=conversation, questionId=f"{conversation}-{turn}")
+
+
+async def test_a_header_without_a_value_and_a_time_of_no_calendar_harm_nobody(services: Services, names: Names) -> None:
+    """Kafka allows both; the question is answered, the bad record is a dead letter, the worker goes on."""
+    settings = settings_for(services, names)
+    async with deployed(settings) as here, working(settings):
+        question = {"conversationId": "c", "userId": "u", "text": "hello"}
+        no_value: Any = [("traceparent", None), ("x", None)]
+        await here.publish("questions", question, headers=no_value)
+        await here.publish("questions", b"not json", key=b"c", headers=no_value)
+        await here.publish("questions", question | {"text": "late"}, milliseconds=10**17)
+        assert [answer["turn"] for answer in await here.events("answers", 2)] == [1, 2]
+        assert len(await here.records("dead-letters", 1)) == 1

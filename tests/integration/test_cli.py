@@ -227,3 +227,56 @@ async def test_eval_names_the_line_that_is_no_case(tmp_path: Path) -> None:
     assert "line 2" in err
     code, _, err = await run("eval", "cases.jsonl", "--model", "openai", env=environment(), cwd=tmp_path)
     assert code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "says"),
+    [
+        (["config"], {"ROLESTREAM_KAFKA": "{bad"}, "kafka"),
+        (["config"], {"ROLESTREAM_KAFKA__BROKERS": "127.0.0.1:99999"}, "there is no port 99999"),
+        (["config"], {"ROLESTREAM_KAFKA__BROKERS": "http://h:9"}, "ROLESTREAM_KAFKA__BROKERS"),
+        (["config"], {"ROLESTREAM_MONGO__URL": "foo"}, "mongodb://"),
+        (["config"], {"ROLESTREAM_MODEL__BASE_URL": "notaurl"}, "ROLESTREAM_MODEL__BASE_URL"),
+        (["config"], {"ROLESTREAM_KAFKA__BROKER": "x:1"}, "no such setting"),
+        (["track", "\udcff"], {}, "no UTF-8"),
+        (["demo", "--script", "deep.jsonl"], {}, "line 1"),
+        (["demo", "--script", "late.jsonl"], {}, "askedAt"),
+        (["topics", "create", "--partitions", "-3"], {}, "not above 0"),
+        (["ask", "x", "--user", "u", "--conversation", "c", "--timeout", "0"], {}, "not above 0"),
+    ],
+)
+async def test_odd_input_is_named_and_never_a_stack_trace(
+    arguments: list[str], env: dict[str, str], says: str, tmp_path: Path
+) -> None:
+    """Whatever is set or given: exit code 2, one line that names it."""
+    (tmp_path / "deep.jsonl").write_text('{"text": "x", "metadata": ' + "[" * 100_000)
+    (tmp_path / "late.jsonl").write_text('{"text": "x", "askedAt": "9999-12-31T23:59:59-14:00"}\n')
+    code, out, err = await run(*arguments, env=environment(more=env), cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+
+
+async def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    """Output that nobody reads to its end leaves no stack trace."""
+    command = f"{sys.executable} -m pipeline.cli config | head -1"
+    process = await asyncio.create_subprocess_shell(command, env=environment(), cwd=tmp_path, stdout=PIPE, stderr=PIPE)
+    out, err = await process.communicate()
+    assert out.startswith(b"ROLESTREAM_")
+    assert b"Traceback" not in err
+
+
+async def test_a_question_that_is_refused_says_so_at_once(services: Services, names: Names, tmp_path: Path) -> None:
+    """Another user's conversation: `ask` ends with the reason, and does not wait for an answer."""
+    settings = settings_for(services, names)
+    env = environment(settings)
+    async with deployed(settings) as here, working(settings):
+        await here.ask("hello", conversation="mine")
+        await here.records("answers", 1)
+        code, _, err = await run("ask", "hi", "--user", "thief", "--conversation", "mine", env=env, cwd=tmp_path)
+        assert code == 1
+        assert "belongs to another user" in err
+        logged = ("ask", "I am a nurse", "--user", "u", "--conversation", "mine", "--mode", "log")
+        code, out, _ = await run(*logged, env=env, cwd=tmp_path)
+        assert code == 0
+        assert "nurse" in out

@@ -1,6 +1,7 @@
 """Listening to what becomes of questions: a consumer of no group that reads from now on."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +10,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.errors import Outage
-from schemas.topics import BY_NAME, TopicName
+from schemas.events import ERROR_PREFIX, QuestionRefused
+from schemas.topics import BY_NAME, Topic, TopicName
 from schemas.wire import Wire
 
 log = logging.getLogger(__name__)
@@ -71,8 +73,8 @@ class KafkaListener:
         async for record in self._consumer:
             topic = BY_NAME[record.topic.removeprefix(prefix)]
             try:
-                self._heard(topic.event.model_validate_json(record.value or b"", extra="ignore"))
-            except ValueError:
+                self._heard(_event(topic, record))
+            except (ValueError, KeyError, TypeError):
                 log.debug("passing over a record that is no %s", topic.event.__name__)
 
     async def stop(self) -> None:
@@ -80,3 +82,17 @@ class KafkaListener:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             await self._consumer.stop()
+
+
+def _event(topic: Topic, record: Any) -> Wire:
+    """The record's event; a dead letter's is the question that was refused."""
+    if topic.name != "dead-letters":
+        return topic.event.model_validate_json(record.value or b"", extra="ignore")
+    headers = {name: (value or b"").decode() for name, value in record.headers}
+    asked = json.loads(record.value or b"")
+    return QuestionRefused(
+        processor=headers[f"{ERROR_PREFIX}processor"],
+        conversation_id=asked["conversationId"],
+        question_id=asked["questionId"],
+        reason=headers[f"{ERROR_PREFIX}message"],
+    )
