@@ -21,6 +21,7 @@ from pipeline.adapters.mongo import MongoStore
 from pipeline.adapters.openai import OpenAIModel
 from pipeline.adapters.outage import Patience
 from pipeline.adapters.rules import RulesModel
+from pipeline.adapters.spans import OpenTelemetrySpans
 from pipeline.domain.similarity import lexical
 from pipeline.errors import Outage, SettingsInvalid
 from pipeline.limits import Permits, Stage
@@ -29,6 +30,7 @@ from pipeline.ports import Model, Policy, Processor, Publisher, Services, Store,
 from pipeline.processors import NAMES, topology
 from pipeline.runner import Runner
 from pipeline.settings import KafkaSettings, Settings
+from pipeline.tracing import NoSpans, Tracer
 from schemas.events import DeadLetter
 from schemas.role import GuideScope, TrackEntry
 from schemas.topics import TopicName
@@ -117,6 +119,7 @@ class Parts:
     model: Model
     permits: Permits
     metrics: Metrics
+    tracer: Tracer
 
 
 @asynccontextmanager
@@ -135,7 +138,15 @@ async def worker_parts(settings: Settings, processors: Sequence[Processor]) -> A
         await store.prepare()
         model = MeasuredModel(chosen_model(settings, permits), metrics)
         stack.push_async_callback(model.aclose)
-        yield Parts(publisher, store, model, permits, metrics)
+        yield Parts(publisher, store, model, permits, metrics, _tracer(settings, stack))
+
+
+def _tracer(settings: Settings, stack: AsyncExitStack) -> Tracer:
+    if settings.otel_endpoint is None:
+        return NoSpans()
+    spans = OpenTelemetrySpans(settings.otel_endpoint)
+    stack.push_async_callback(asyncio.to_thread, spans.close)
+    return spans
 
 
 def names_of(processors: Sequence[Processor]) -> list[str]:
@@ -145,7 +156,7 @@ def names_of(processors: Sequence[Processor]) -> list[str]:
 def runner_of(processor: Processor, settings: Settings, parts: Parts) -> Runner:
     """Runs the records of one processor on what all share."""
     services = Services(parts.store, parts.model, lexical, lambda: datetime.now(UTC), policy(settings))
-    return Runner(processor, services, parts.publisher, parts.metrics)
+    return Runner(processor, services, parts.publisher, parts.metrics, parts.tracer)
 
 
 async def run_processors(

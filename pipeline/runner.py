@@ -2,21 +2,19 @@
 
 import logging
 import traceback
-from collections.abc import Mapping
 
 from pydantic import ValidationError
 
 from pipeline.errors import BadEvent, RolestreamError, SettingsInvalid
 from pipeline.metrics import Metrics
 from pipeline.ports import REPLAY_HEADER, Failure, Processor, Publisher, Record, Services
+from pipeline.tracing import Headers, Tracer, trace_headers, trace_id
 from schemas.events import ERROR_PREFIX, DeadLetter, GuidanceIssued
 from schemas.topics import BY_NAME
 from schemas.wire import Wire
 
 log = logging.getLogger(__name__)
 
-#: Headers that every event of a turn takes over from the record it came from.
-_PASSED_ON = ("traceparent", "tracestate", REPLAY_HEADER)
 #: Ours are told from a client's own by this header.
 PRODUCER = ("producer", b"rolestream")
 #: Headers of an earlier failure and its replay, which are no longer true.
@@ -42,28 +40,34 @@ def decode(record: Record) -> Wire:
 class Runner:
     """Runs one processor's records, each to its end: when `run` returns the record may be acknowledged."""
 
-    def __init__(self, processor: Processor, services: Services, publisher: Publisher, metrics: Metrics) -> None:
-        self._processor, self._services, self._publisher, self._metrics = processor, services, publisher, metrics
+    def __init__(
+        self, processor: Processor, services: Services, publisher: Publisher, metrics: Metrics, tracer: Tracer
+    ) -> None:
+        self._processor, self._services, self._publisher = processor, services, publisher
+        self._metrics, self._tracer = metrics, tracer
 
     async def run(self, record: Record) -> None:
         """Handle a record and publish what comes of it; what cannot be handled becomes a dead letter.
 
-        Raises SettingsInvalid when Kafka refuses us.
+        Raises SettingsInvalid when Kafka or MongoDB refuses us.
         """
-        try:
-            outputs = await self._processor.handle(decode(record), record, self._services)
-            for output in outputs:
-                if isinstance(output, Failure):
-                    await self._dead_letter(record, output.exception)
-                else:
-                    await self._publisher.publish(output, _headers(record, output))
-                    if isinstance(output, GuidanceIssued):
-                        self._metrics.turns.labels(output.decision).inc()
-        except SettingsInvalid:
-            raise  # not the record's fault: the worker ends
-        except Exception as exc:
-            await self._dead_letter(record, exc)
+        with self._tracer.work(self._processor.name, record.headers) as onward:
+            try:
+                for output in await self._processor.handle(decode(record), record, self._services):
+                    if isinstance(output, Failure):
+                        await self._dead_letter(record, output.exception)
+                    else:
+                        await self._publish(output, onward)
+            except SettingsInvalid:
+                raise  # not the record's fault: the worker ends
+            except Exception as exc:
+                await self._dead_letter(record, exc)
         self._metrics.records.labels(self._processor.name).inc()
+
+    async def _publish(self, event: Wire, onward: Headers) -> None:
+        await self._publisher.publish(event, _headers(event, onward))
+        if isinstance(event, GuidanceIssued):
+            self._metrics.turns.labels(event.decision).inc()
 
     async def _dead_letter(self, record: Record, exc: Exception) -> None:
         letter = dead_letter(self._processor.name, record, exc, self._services)
@@ -79,18 +83,17 @@ class Runner:
         self._metrics.dead_letters.labels(self._processor.name).inc()
 
 
-def _headers(record: Record, event: Wire) -> Mapping[str, bytes]:
+def _headers(event: Wire, onward: Headers) -> Headers:
     """Who sends it, an id that every delivery of the same event repeats, and the trace it belongs to."""
-    passed_on = {name: record.headers[name] for name in _PASSED_ON if name in record.headers}
     event_id = getattr(event, "event_id", "")
-    return {PRODUCER[0]: PRODUCER[1], "eventId": event_id.encode(), **passed_on}
+    replay = {REPLAY_HEADER: onward[REPLAY_HEADER]} if REPLAY_HEADER in onward else {}
+    return {PRODUCER[0]: PRODUCER[1], "eventId": event_id.encode(), **trace_headers(onward, event_id), **replay}
 
 
 def dead_letter(processor: str, record: Record, exc: Exception, services: Services) -> DeadLetter:
     """Everything that is known of a failure, bounded."""
     expected = isinstance(exc, RolestreamError)
     trace = "" if expected else "".join(traceback.format_exception(exc))[-_LONGEST_TRACE:]
-    parent = record.headers.get("traceparent", b"").decode("ascii", "replace").split("-")
     return DeadLetter(
         processor=processor,
         source_topic=record.topic,
@@ -100,7 +103,7 @@ def dead_letter(processor: str, record: Record, exc: Exception, services: Servic
         message=(str(exc) or type(exc).__name__)[:_LONGEST_MESSAGE],
         stack_trace=trace,
         attempts=record.attempts,
-        trace_id=parent[1] if len(parent) == 4 else "",
+        trace_id=trace_id(record.headers),
         record_time=record.time,
         create_time=services.clock(),
         key=record.key,

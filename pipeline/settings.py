@@ -156,6 +156,11 @@ class Settings(BaseSettings):
         4096, ge=1, description="Records that each processor holds unacknowledged; about 16 times MAX_RUNNING."
     )
     drain_timeout: float = Field(20, ge=0, description="Seconds that running work gets at a stop or rebalance.")
+    otel_endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s/]+",
+        description="An OpenTelemetry collector for spans, such as http://127.0.0.1:4318; needs the extra `otel`.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="The least level logged.")
     openai_base_url: str | None = Field(None, validation_alias=AliasChoices("OPENAI_BASE_URL"), exclude=True)
     openai_api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("OPENAI_API_KEY"), exclude=True)

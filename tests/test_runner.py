@@ -11,6 +11,7 @@ from pipeline.errors import BadEvent, ModelFailed, SettingsInvalid
 from pipeline.metrics import Metrics
 from pipeline.ports import Failure, Output, Processor, Record, Services, Store
 from pipeline.runner import Runner, decode
+from pipeline.tracing import NoSpans
 from schemas.events import AnswerReady, DeadLetter, QuestionAsked
 from schemas.wire import Wire
 
@@ -51,19 +52,21 @@ async def run(record: Record, *outputs: Output, fails: Exception | None = None) 
         return outputs
 
     services = Services(cast(Store, sent), cast(Any, None), cast(Any, None), lambda: NOW)
-    await Runner(Processor("thinking", ("questions",), handle), services, sent, Metrics()).run(record)
+    await Runner(Processor("thinking", ("questions",), handle), services, sent, Metrics(), NoSpans()).run(record)
     return sent
 
 
 async def test_outputs_carry_producer_event_id_and_trace() -> None:
     """Consumers can tell ours, drop a second delivery, and follow the trace from the question."""
-    traced = replace(RECORD, headers={"traceparent": b"00-ab-cd-01", "other": b"x"})
+    parent = b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01"
+    traced = replace(RECORD, headers={"traceparent": parent, "tracestate": b"a=b", "other": b"x"})
     sent = await run(traced, ANSWER)
     assert [event for event, _ in sent.events] == [ANSWER]
     assert sent.events[0][1] == {
         "producer": b"rolestream",
         "eventId": ANSWER.event_id.encode(),
-        "traceparent": b"00-ab-cd-01",
+        "traceparent": parent,
+        "tracestate": b"a=b",
     }
     assert sent.letters == sent.stored == []
 
