@@ -54,7 +54,14 @@ class MongoStore:
         except (ConfigurationError, ValueError) as exc:
             raise SettingsInvalid(f"ROLESTREAM_MONGO__URL is no MongoDB connection string: {exc}") from exc
         self._database = self._client[database]
+        self._collections: dict[str, Collection] = {}
         self._patiently = Patience("MongoDB", (ConnectionFailure,), patience)
+
+    def _in(self, collection: str) -> Collection:
+        """Kept, for motor makes a new object with every look-up."""
+        if collection not in self._collections:
+            self._collections[collection] = self._database[collection]
+        return self._collections[collection]
 
     async def _do(self, operation: Callable[[], Awaitable[T]]) -> T:
         """Wait out outages; raises AlreadyStored, SettingsInvalid where it refuses us, else what it has against it."""
@@ -86,7 +93,7 @@ class MongoStore:
 
     async def _index(self, collection: str, fields: tuple[str, ...], *, unique: bool) -> None:
         keys = [(field, ASCENDING) for field in fields]
-        await self._do(lambda: self._database[collection].create_index(keys, unique=unique))
+        await self._do(lambda: self._in(collection).create_index(keys, unique=unique))
 
     async def ping(self) -> None:
         """Raises Outage when MongoDB cannot be reached within the patience."""
@@ -96,20 +103,20 @@ class MongoStore:
         self._client.close()
 
     async def _one(self, model: type[M], collection: str, query: Mapping[str, Any]) -> M | None:
-        document = await self._do(lambda: self._database[collection].find_one(query))
+        document = await self._do(lambda: self._in(collection).find_one(query))
         return None if document is None else _read(model, document)
 
     async def _found(
         self, model: type[M], collection: str, query: Mapping[str, Any], limit: int, sort: list[tuple[str, int]]
     ) -> list[M]:
         documents = await self._do(
-            lambda: self._database[collection].find(query).sort(sort).limit(limit).to_list(limit)
+            lambda: self._in(collection).find(query).sort(sort).limit(limit).to_list(limit)
         )
         return [_read(model, document) for document in documents]
 
     async def _add(self, collection: str, key: str, value: Wire) -> None:
         document = {"_id": key, **value.model_dump(by_alias=True)}
-        await self._do(lambda: self._database[collection].insert_one(dict(document)))
+        await self._do(lambda: self._in(collection).insert_one(dict(document)))
 
     async def last_question(self, conversation_id: ConversationId) -> Message | None:
         query = {"conversationId": conversation_id, "role": "USER"}
@@ -148,12 +155,12 @@ class MongoStore:
             "$setOnInsert": {"conversationId": key, "userId": message.user_id},
             "$max": {"turnCount": message.turn, "lastActiveTime": message.create_time},
         }
-        await self._do(lambda: self._database["conversations"].update_one({"_id": key}, change, upsert=True))
+        await self._do(lambda: self._in("conversations").update_one({"_id": key}, change, upsert=True))
 
     async def note_guided(self, conversation_id: ConversationId, turn: int) -> None:
         query = {"_id": conversation_id, "guidedTurn": None}
         change = {"$set": {"guidedTurn": turn}}
-        await self._do(lambda: self._database["conversations"].update_one(query, change))
+        await self._do(lambda: self._in("conversations").update_one(query, change))
 
     async def extraction(self, conversation_id: ConversationId, question_id: QuestionId) -> StoredExtraction | None:
         query = {"conversationId": conversation_id, "questionId": question_id}
@@ -181,7 +188,7 @@ class MongoStore:
 
     async def _replace(self, collection: str, query: Mapping[str, Any], value: Wire) -> None:
         document = value.model_dump(by_alias=True)
-        await self._do(lambda: self._database[collection].replace_one(query, document))
+        await self._do(lambda: self._in(collection).replace_one(query, document))
 
     async def dead_letters(self, wanted: Wanted, limit: int) -> list[DeadLetter]:
         query: dict[str, Any] = {

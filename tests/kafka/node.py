@@ -153,6 +153,15 @@ class Node:
         """Stop every thread where it stands: connections stay open and nothing answers."""
         os.kill(self.pid, signal.SIGSTOP)
         self._frozen = True
+        while not self._stands_still():  # on a busy machine a thread stops when it is next scheduled
+            time.sleep(0.01)
+
+    def _stands_still(self) -> bool:
+        """Whether each thread is stopped, as Linux lists them."""
+        states = [
+            stat.read_text().rsplit(")", 1)[1].split()[0] for stat in Path(f"/proc/{self.pid}/task").glob("*/stat")
+        ]
+        return set(states) == {"T"}
 
     def thaw(self) -> None:
         if self._frozen:

@@ -115,6 +115,11 @@ class _Consumer(FaustConsumer):
     def _new_consumer_thread(self) -> _ConsumerThread:
         return _ConsumerThread(self, loop=self.loop, beacon=self.beacon)
 
+    async def commit(self, topics: Any = None, start_new_transaction: bool = True) -> bool:
+        """Commit what is done by now; where a commit is under way, Faust waits for that one and leaves the rest."""
+        await self.maybe_wait_for_commit_to_finish()
+        return bool(await super().commit(topics, start_new_transaction))
+
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         try:
             await _ours(self.app).drain(lost=self._membership_lost())
