@@ -109,9 +109,7 @@ class MongoStore:
     async def _found(
         self, model: type[M], collection: str, query: Mapping[str, Any], limit: int, sort: list[tuple[str, int]]
     ) -> list[M]:
-        documents = await self._do(
-            lambda: self._in(collection).find(query).sort(sort).limit(limit).to_list(limit)
-        )
+        documents = await self._do(lambda: self._in(collection).find(query).sort(sort).limit(limit).to_list(limit))
         return [_read(model, document) for document in documents]
 
     async def _add(self, collection: str, key: str, value: Wire) -> None:

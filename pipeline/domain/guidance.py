@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from pipeline.domain.asks import Language
 from schemas.role import CommunicationPreferences, PreferenceField, TrackEntry
-
-Language = Literal["en", "zh"]
 
 #: The longest guidance, in characters.
 MAX_GUIDANCE = 1500

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pipeline.domain.guidance import Language
+from pipeline.domain.asks import Language
 from pipeline.domain.markdown import link, prose, web_address
 from pipeline.ports import Json
 from schemas.events import Citation, ReportSection, Source

@@ -6,7 +6,8 @@ from typing import Any, get_args
 import pytest
 
 from pipeline.adapters.rules.patterns import compiled
-from pipeline.domain.guidance import FIELDS, MAX_GUIDANCE, Language, compose_guidance, preferences_in_force
+from pipeline.domain.asks import Language
+from pipeline.domain.guidance import FIELDS, MAX_GUIDANCE, compose_guidance, preferences_in_force
 from pipeline.words import words
 from schemas.role import CommunicationPreferences, ContentDepth, DetailLevel, ResponseFormat, TrackEntry
 
