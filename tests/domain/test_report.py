@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.domain.report import MAX_BLOCK, MAX_KEY_POINTS, MAX_LINE, MAX_SECTIONS, read_report, report_markdown
@@ -194,10 +194,11 @@ MORE_PIECES = ["[", "](", ")", "# ", "===", "---", "- ", "1. ", "> ", "    ", " 
 OUR_HEADINGS = ["# Saving water", "## Key points", "## Overview", "## Detailed analysis", "### Bathroom"]
 
 
+@example("`[x](http://evil.org)`")
 @given(st.lists(st.sampled_from(PIECES + MORE_PIECES), max_size=14).map("".join))
 def test_no_text_adds_a_heading_or_hides_ours(text: str) -> None:
     """Whatever the model writes, the headings outside code are ours, and every code fence is closed."""
     markdown = outside_code(markdown_of(overview=f"x {text}"))
     headings = re.findall(r"^ {0,3}#+ .*$", markdown, flags=re.M)
     assert headings == [*OUR_HEADINGS, "## Survey note", "## Key citations"]
-    assert "evil.org)" not in markdown
+    assert "evil.org)" not in re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", markdown)  # a code span shows, and links nothing
