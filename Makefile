@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	done)
 LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml
 
-.PHONY: setup demo test test-kafka lint format bench lock schemas clean
+.PHONY: setup demo test test-kafka chaos soak lint format bench lock schemas clean
 
 setup: .venv/installed
 
@@ -23,11 +23,19 @@ demo: setup
 	.venv/bin/rolestream demo
 
 test: setup
-	.venv/bin/python -m pytest --ignore=tests/bench --ignore=tests/kafka
+	.venv/bin/python -m pytest --ignore=tests/bench --ignore=tests/kafka --ignore=tests/chaos
 
 # On a real Apache Kafka, from Maven Central; needs Java 17, Maven and openssl.
 test-kafka: setup
 	.venv/bin/python -m pytest tests/kafka
+
+# The crash suite on a real Apache Kafka: a table, and build/chaos.json; needs what test-kafka does.
+chaos: setup
+	.venv/bin/python -m tests.chaos kill --turns 20000
+	.venv/bin/python -m tests.chaos --all-but kill --turns 5000
+
+soak: setup
+	.venv/bin/python -m tests.chaos kill --turns 100000
 
 lint: setup
 	.venv/bin/ruff check

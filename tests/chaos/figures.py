@@ -1,0 +1,151 @@
+"""What a case is measured by: counted from the topics, the documents and the model's calls when all is over."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from motor.motor_asyncio import AsyncIOMotorDatabase
+
+from pipeline.domain.similarity import lexical
+from pipeline.ports import Model, Record, Services, Store
+from pipeline.processors import update_arbitration
+from schemas.events import RoleExtracted
+from schemas.role import TrackEntry
+from tests.chaos.load import conversation_of
+from tests.chaos.witness import OUTPUTS, Witness
+
+#: Documents of a turn: collection and the role that tells two messages apart.
+_LEFT = (("messages", "USER"), ("extractions", None), ("role_tracks", None), ("messages", "ASSISTANT"))
+
+Asked = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One row of the table. All but `turns` and the last five must be 0 in every case."""
+
+    case: str
+    turns: int
+    lost: int
+    doubled: int
+    disordered: int
+    forked: int
+    repeated: int
+    """Model calls for a turn that was stored."""
+    redelivered: int
+    failed: int
+    """Answers with `status: failed`."""
+    dead_letters: int
+    ends: int
+    """How often something was ended, frozen or taken away."""
+    drain: float
+    """The longest stop of a worker by SIGTERM, in seconds."""
+    resumed: float
+    """Seconds from the end of the last outage to the first answer after it."""
+    log_lines: int
+    """What the workers logged above INFO, in lines."""
+    seconds: float
+
+    @property
+    def per_second(self) -> float:
+        return self.turns / self.seconds
+
+    def faults(self) -> list[str]:
+        """What must never be, as "2 lost"."""
+        return [f"{count} {name}" for name in MUST_BE_ZERO if (count := getattr(self, name))]
+
+    def plain(self) -> dict[str, Any]:
+        return {**asdict(self), "per_second": self.per_second}
+
+
+MUST_BE_ZERO = ("lost", "doubled", "disordered", "forked", "repeated")
+
+
+async def track_figures(
+    asked: Asked, witness: Witness, database: AsyncIOMotorDatabase[dict[str, Any]]
+) -> dict[str, int]:
+    """Lost, doubled, disordered and forked turns."""
+    whole = [question for questions in asked.values() for question in questions]
+    found = [await _turns(database, collection, role) for collection, role in _LEFT]
+    answered_for_good = found[-1]
+    missing = {question for documents in found[:-1] for question in whole if question not in documents}
+    missing |= {question for topic in OUTPUTS for question in whole if question not in witness.first[topic]}
+    without_answer = sum(question not in answered_for_good for question in whole)
+    return {
+        "lost": max(len(missing), without_answer - witness.failed_answers),
+        "doubled": sum(len(turns) - 1 for documents in found for turns in documents.values()) + witness.differing,
+        "disordered": _misnumbered(asked, found) + _out_of_order(asked, witness) + witness.renumbered,
+        "forked": await forked(database),
+    }
+
+
+async def _turns(
+    database: AsyncIOMotorDatabase[dict[str, Any]], collection: str, role: str | None
+) -> dict[str, list[int]]:
+    """By question, the turn numbers of its documents."""
+    turns: dict[str, list[int]] = {}
+    query = {"role": role} if role else {}
+    async for document in database[collection].find(query, {"questionId": 1, "turn": 1}):
+        turns.setdefault(document["questionId"], []).append(document["turn"])
+    return turns
+
+
+def _misnumbered(asked: Asked, found: Sequence[Mapping[str, list[int]]]) -> int:
+    """Documents whose turn is not the place of their question among those of its conversation."""
+    place = {question: turn for questions in asked.values() for turn, question in enumerate(questions, 1)}
+    return sum(
+        turn != place.get(question) for documents in found for question in documents for turn in documents[question]
+    )
+
+
+def _out_of_order(asked: Asked, witness: Witness) -> int:
+    """Events that came before one of an earlier turn of their conversation."""
+    count = 0
+    for topic in OUTPUTS:
+        came: dict[str, list[str]] = {}
+        for question in witness.first[topic]:
+            came.setdefault(conversation_of(question), []).append(question)
+        for conversation, questions in came.items():
+            there = set(questions)
+            wanted = [question for question in asked[conversation] if question in there]
+            count += sum(one != other for one, other in zip(questions, wanted, strict=True))
+    return count
+
+
+class _Before:
+    """As much of a store as arbitration needs: the entry before a turn."""
+
+    def __init__(self, previous: TrackEntry | None) -> None:
+        self._previous = previous
+        self.added: TrackEntry | None = None
+
+    async def track(self, *_: object) -> list[TrackEntry]:
+        return [] if self._previous is None else [self._previous]
+
+    async def add_entry(self, entry: TrackEntry) -> None:
+        self.added = entry
+
+
+async def forked(database: AsyncIOMotorDatabase[dict[str, Any]]) -> int:
+    """Track entries that are not what arbitration makes of the entry before them and of their extraction."""
+    extracted: dict[tuple[str, int], RoleExtracted] = {}
+    async for document in database["extractions"].find({}, {"conversationId": 1, "turn": 1, "event": 1}):
+        event = RoleExtracted.model_validate_json(document["event"])
+        extracted[document["conversationId"], document["turn"]] = event
+    count = Counter[bool]()
+    previous: TrackEntry | None = None
+    async for document in database["role_tracks"].find({}).sort([("conversationId", 1), ("turn", 1)]):
+        entry = TrackEntry.model_validate(document, extra="ignore")
+        if previous is not None and previous.conversation_id != entry.conversation_id:
+            previous = None
+        count[entry != await _arbitrated(extracted[entry.conversation_id, entry.turn], previous, entry)] += 1
+        previous = entry
+    return count[True]
+
+
+async def _arbitrated(event: RoleExtracted, previous: TrackEntry | None, entry: TrackEntry) -> TrackEntry | None:
+    before, at = _Before(previous), entry.update_time or entry.create_time
+    services = Services(cast(Store, before), cast(Model, None), lexical, lambda: at)
+    await update_arbitration.handle(event, cast(Record, None), services)
+    return before.added

@@ -1,0 +1,84 @@
+"""The load of a case: conversations side by side, each question published once the one before it is confirmed."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+#: How many questions a conversation has.
+LENGTH = 50
+#: How many conversations go on at once.
+AT_ONCE = 40
+#: Seconds between tries to publish while Kafka is away.
+_AGAIN_AFTER = 0.5
+#: Each for some turns, so that the memory moves.
+_ROLES = ("nurse", "carpenter", "teacher", "pilot")
+
+
+def question_id(conversation: str, turn: int) -> str:
+    return f"{conversation}-{turn}"
+
+
+def conversation_of(question: str) -> str:
+    return question.rpartition("-")[0]
+
+
+def text_of(conversation: str, turn: int) -> str:
+    """Unlike every other question's text."""
+    role = _ROLES[turn // 4 % len(_ROLES)]
+    return f"I am a {role}, question {question_id(conversation, turn)}: how do I write a note?"
+
+
+class Load:
+    """Publishes `turns` questions; `room(asked)` waits until that many may have been asked."""
+
+    def __init__(self, brokers: str, prefix: str, turns: int, room: Callable[[int], Awaitable[None]]) -> None:
+        self._brokers, self._prefix, self._room = brokers, prefix, room
+        conversations, rest = divmod(turns, LENGTH)
+        self.lengths = {f"c{number}": LENGTH for number in range(conversations)}
+        if rest:
+            self.lengths[f"c{conversations}"] = rest
+        self.asked: dict[str, list[str]] = {name: [] for name in self.lengths}
+        """The ids of a conversation's questions, in the order in which they were first published."""
+
+    @property
+    def turns(self) -> int:
+        return sum(self.lengths.values())
+
+    async def start(self) -> None:
+        self.producer = AIOKafkaProducer(bootstrap_servers=self._brokers, acks="all", request_timeout_ms=10_000)
+        await self.producer.start()
+
+    async def stop(self) -> None:
+        await self.producer.stop()
+
+    async def publish(self) -> None:
+        """Publish everything, as fast as it is answered."""
+        names, asked = list(self.lengths), 0
+        for first in range(0, len(names), AT_ONCE):
+            group = names[first : first + AT_ONCE]
+            for turn in range(1, LENGTH + 1):
+                going_on = [name for name in group if turn <= self.lengths[name]]
+                asked += len(going_on)
+                await self._room(asked)
+                await asyncio.gather(*(self.ask(name, turn) for name in going_on))
+
+    async def ask(self, conversation: str, turn: int) -> None:
+        """Publish one question, again and again while Kafka is away; a question may be asked twice."""
+        question = question_id(conversation, turn)
+        if question not in self.asked[conversation]:
+            self.asked[conversation].append(question)
+        fields = {"conversationId": conversation, "userId": f"u-{conversation}", "questionId": question}
+        value = json.dumps({**fields, "text": text_of(conversation, turn)}).encode()
+        await self.send("questions", conversation.encode(), value)
+
+    async def send(self, topic: str, key: bytes, value: bytes) -> None:
+        while True:
+            try:
+                await self.producer.send_and_wait(self._prefix + topic, value, key)
+            except KafkaError:
+                await asyncio.sleep(_AGAIN_AFTER)
+            else:
+                return
