@@ -34,6 +34,9 @@ _REFUSED = {13, 18, 8000}
 #: Error codes of a server that changes its role, shuts down or is overloaded.
 _PASSING = {6, 7, 50, 89, 91, 112, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436}
 _SOCKET_TIMEOUT_MS = 20_000
+#: How many times the wanted messages are read, for failed answers among them: a condition on two fields is a scan of
+#: the whole collection on the embedded database.
+_ROOM_FOR_FAILED = 3
 
 
 class MongoStore:
@@ -125,10 +128,10 @@ class MongoStore:
         return await self._one(Message, "messages", {"conversationId": conversation_id, "messageId": message_id})
 
     async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
-        of_conversation = {"conversationId": conversation_id, "turn": {"$lte": up_to_turn}}
-        query = {**of_conversation, "$or": [{"status": "ok"}, {"turn": up_to_turn}]}
-        found = await self._found(Message, "messages", query, limit, [("turn", DESCENDING)])
-        return sorted(found, key=lambda message: (message.turn, message.role == "ASSISTANT"))
+        query = {"conversationId": conversation_id, "turn": {"$lte": up_to_turn}}
+        found = await self._found(Message, "messages", query, _ROOM_FOR_FAILED * limit, [("turn", DESCENDING)])
+        wanted = [message for message in found if message.status == "ok" or message.turn == up_to_turn]
+        return sorted(wanted[:limit], key=lambda message: (message.turn, message.role == "ASSISTANT"))
 
     async def questions(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[str]:
         if limit == 0 or before_turn <= 1:

@@ -61,6 +61,7 @@ class FaustDelivery:
         )
 
     def ack(self) -> None:
+        self._app.done[self.partition] = self.offset + 1
         self._event.ack()
 
     def hand_back(self) -> None:
@@ -120,6 +121,12 @@ class _Consumer(FaustConsumer):
         await self.maybe_wait_for_commit_to_finish()
         return bool(await super().commit(topics, start_new_transaction))
 
+    def _new_offset(self, tp: TP) -> int | None:
+        """Up to where we are done; what Faust was to commit it forgets where that commit does not come to its end."""
+        self._acked[tp].clear()
+        self._acked_index[tp].clear()
+        return _ours(self.app).done.get(tp)
+
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         try:
             await _ours(self.app).drain(lost=self._membership_lost())
@@ -127,6 +134,7 @@ class _Consumer(FaustConsumer):
                 await self.commit()
         except Exception:
             log.exception("committing on revoke failed; what was not committed is delivered again")
+        _ours(self.app).done.clear()
         await super().on_partitions_revoked(revoked)
 
     def _membership_lost(self) -> bool:
@@ -165,6 +173,8 @@ class ProcessorApp(faust.App):
             on_failure=self.fail,
             waits=waits,
         )
+        self.done: dict[TP, int] = {}
+        """By partition, the offset after the last that was acknowledged."""
         self._next: dict[TP, int] = {}
         self._reread: dict[TP, int] = {}
         super().__init__(
