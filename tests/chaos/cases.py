@@ -11,7 +11,7 @@ from tests.chaos.stage import SESSION, Stage
 from tests.scripted_model import hangs
 
 #: How often a worker is ended in a small run, and beyond that once for so many turns.
-_ENDS, _TURNS_AN_END = 5, 1000
+_ENDS, _TURNS_AN_END = 3, 1000
 #: How often questions are published again, and how many at once.
 _ROUNDS, _AGAIN = 10, 10
 #: By topic, the documents that hold what is published on it.

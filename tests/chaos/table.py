@@ -5,16 +5,17 @@ from types import MappingProxyType
 
 from tests.chaos import cases, outages
 from tests.chaos.figures import Figures
+from tests.chaos.load import AT_ONCE
 from tests.chaos.performing import Case
 
 CASES: Mapping[str, Case] = MappingProxyType(
     {
         "kill": Case(cases.kill, outages.nothing_failed),
         "term": Case(cases.term, cases.nothing_redelivered),
-        "term-hung": Case(cases.term_hung, outages.nothing_failed, turns=1000),
+        "term-hung": Case(cases.term_hung, outages.nothing_failed, turns=500),
         "rebalance": Case(cases.rebalance, outages.nothing_failed),
         "scale": Case(cases.scale, cases.nothing_redelivered),
-        "freeze": Case(cases.freeze, outages.nothing_failed),
+        "freeze": Case(cases.freeze, outages.nothing_failed, repeated=AT_ONCE),
         "broker-restart": Case(outages.broker_restart, outages.said_once),
         "cluster-away": Case(outages.cluster_away, outages.said_once),
         "node-lost": Case(outages.node_lost, outages.said_once, nodes=3),
@@ -27,7 +28,7 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "duplicates": Case(cases.duplicates, outages.nothing_failed),
         # Each stage doubles what the one before it doubled: an answer comes sixteen times.
         "forced": Case(cases.forced, outages.nothing_failed, turns=250),
-        "standby": Case(cases.standby, cases.taken_over, turns=1000),
+        "standby": Case(cases.standby, cases.taken_over, turns=500),
     }
 )
 
