@@ -126,7 +126,9 @@ def _lay_out(home: Path, program: Java, size: int) -> Cluster:
     for node in cluster.nodes:
         addresses = ",".join(f"{name}://127.0.0.1:{port}" for name, port in node.ports.items())
         node.configure({**shared, "listeners": addresses})
-    cluster_id = base64.urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")
+    random = uuid4().bytes
+    # Without its first bit it begins with a letter: a leading dash would be taken for an option.
+    cluster_id = base64.urlsafe_b64encode(bytes([random[0] & 0x7F]) + random[1:]).decode().rstrip("=")
     users = [f"SCRAM-SHA-512=[name={user},password={password}]" for user, password in cluster.passwords.items()]
     _finish([node.formatting(cluster_id, users) for node in cluster.nodes])
     return cluster
