@@ -123,7 +123,7 @@ class Store(Protocol):
 
     async def ping(self) -> None: ...
 
-    async def last_question(self, conversation_id: ConversationId) -> Message | None: ...
+    async def question_at(self, conversation_id: ConversationId, turn: int) -> Message | None: ...
 
     async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None: ...
 
@@ -158,6 +158,9 @@ class Store(Protocol):
 
     async def track(self, conversation_id: ConversationId, up_to_turn: int | None, limit: int) -> list[TrackEntry]:
         """The last `limit` entries up to and including a turn, newest first."""
+
+    async def last_entries(self, conversation_id: ConversationId, turn: int) -> list[TrackEntry]:
+        """The entry of a turn, where there is one, and the last before it, newest first."""
 
     async def add_entry(self, entry: TrackEntry) -> None: ...
 

@@ -19,7 +19,7 @@ TopicName = Literal["questions", "turns", "extractions", "guidance", "answers", 
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic without its prefix; `key` is the wire name of the field that keys it."""
+    """A topic without its prefix; `key` is the field of the event that keys it."""
 
     name: TopicName
     event: type[Wire]
@@ -28,12 +28,12 @@ class Topic:
 
 
 TOPICS = (
-    Topic("questions", QuestionAsked, "conversationId"),
-    Topic("turns", TurnLogged, "conversationId"),
-    Topic("extractions", RoleExtracted, "conversationId"),
-    Topic("guidance", GuidanceIssued, "conversationId"),
-    Topic("answers", AnswerReady, "conversationId"),
-    Topic("reports", ReportReady, "conversationId"),
+    Topic("questions", QuestionAsked, "conversation_id"),
+    Topic("turns", TurnLogged, "conversation_id"),
+    Topic("extractions", RoleExtracted, "conversation_id"),
+    Topic("guidance", GuidanceIssued, "conversation_id"),
+    Topic("answers", AnswerReady, "conversation_id"),
+    Topic("reports", ReportReady, "conversation_id"),
     Topic("dead-letters", DeadLetter, None),
 )
 

@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
-from pymongo import ASCENDING, DESCENDING
+from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne, UpdateOne
 from pymongo.errors import ConfigurationError, ConnectionFailure, DuplicateKeyError, OperationFailure
 
+from pipeline.adapters.group_commit import GroupCommit, Write
 from pipeline.adapters.outage import Patience
 from pipeline.errors import AlreadyStored, SettingsInvalid
 from pipeline.ports import Wanted
@@ -31,12 +32,9 @@ _UNIQUE: Mapping[str, tuple[tuple[str, ...], ...]] = {
 _SELECTION_TIMEOUT_MS = 2000
 #: Error codes: not authorized, authentication failed, and Atlas' word for both.
 _REFUSED = {13, 18, 8000}
-#: Error codes of a server that changes its role, shuts down or is overloaded.
-_PASSING = {6, 7, 50, 89, 91, 112, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436}
+#: Error codes of a server that changes its role, shuts down, is overloaded or cannot replicate in time.
+_PASSING = {6, 7, 50, 64, 89, 91, 112, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436}
 _SOCKET_TIMEOUT_MS = 20_000
-#: How many times the wanted messages are read, for failed answers among them: a condition on two fields is a scan of
-#: the whole collection on the embedded database.
-_ROOM_FOR_FAILED = 3
 
 
 class MongoStore:
@@ -58,6 +56,7 @@ class MongoStore:
             raise SettingsInvalid(f"ROLESTREAM_MONGO__URL is no MongoDB connection string: {exc}") from exc
         self._database = self._client[database]
         self._collections: dict[str, Collection] = {}
+        self._groups: dict[str, GroupCommit] = {}
         self._patiently = Patience("MongoDB", (ConnectionFailure,), patience)
 
     def _in(self, collection: str) -> Collection:
@@ -115,30 +114,36 @@ class MongoStore:
         documents = await self._do(lambda: self._in(collection).find(query).sort(sort).limit(limit).to_list(limit))
         return [_read(model, document) for document in documents]
 
-    async def _add(self, collection: str, key: str, value: Wire) -> None:
-        document = {"_id": key, **value.model_dump(by_alias=True)}
-        await self._do(lambda: self._in(collection).insert_one(dict(document)))
+    async def _write(self, collection: str, write: Write) -> None:
+        if collection not in self._groups:
+            self._groups[collection] = GroupCommit(self._in(collection))
+        await self._do(lambda: self._groups[collection].write(write))
 
-    async def last_question(self, conversation_id: ConversationId) -> Message | None:
-        query = {"conversationId": conversation_id, "role": "USER"}
-        found = await self._found(Message, "messages", query, 1, [("turn", DESCENDING)])
-        return found[0] if found else None
+    async def _add(self, collection: str, key: str, value: Wire) -> None:
+        await self._write(collection, InsertOne({"_id": key, **value.model_dump(by_alias=True)}))
+
+    async def question_at(self, conversation_id: ConversationId, turn: int) -> Message | None:
+        return await self._one(Message, "messages", {"_id": f"{conversation_id}:{turn}:USER"})
 
     async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None:
         return await self._one(Message, "messages", {"conversationId": conversation_id, "messageId": message_id})
 
     async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
-        query = {"conversationId": conversation_id, "turn": {"$lte": up_to_turn}}
-        found = await self._found(Message, "messages", query, _ROOM_FOR_FAILED * limit, [("turn", DESCENDING)])
+        # each turn has its question, so that the last `limit` messages are of the last `limit` turns
+        found = await self._of_turns(conversation_id, up_to_turn - limit + 1, up_to_turn)
         wanted = [message for message in found if message.status == "ok" or message.turn == up_to_turn]
-        return sorted(wanted[:limit], key=lambda message: (message.turn, message.role == "ASSISTANT"))
+        return sorted(wanted, key=lambda message: (message.turn, message.role == "ASSISTANT"))[-limit:]
 
     async def questions(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[str]:
         if limit == 0 or before_turn <= 1:
             return []
-        query = {"conversationId": conversation_id, "role": "USER", "turn": {"$lt": before_turn}}
-        found = await self._found(Message, "messages", query, limit, [("turn", DESCENDING)])
-        return [message.text for message in reversed(found)]
+        found = await self._of_turns(conversation_id, before_turn - limit, before_turn - 1)
+        return [message.text for message in found if message.role == "USER"]
+
+    async def _of_turns(self, conversation_id: ConversationId, first: int, last: int) -> list[Message]:
+        """The messages of some turns, oldest first; both ends bound the search, so that a long log costs no more."""
+        query = {"conversationId": conversation_id, "turn": {"$gte": first, "$lte": last}}
+        return await self._found(Message, "messages", query, 2 * (last - first + 1), [("turn", ASCENDING)])
 
     async def add_message(self, message: Message) -> None:
         await self._add("messages", _message_key(message), message)
@@ -156,12 +161,11 @@ class MongoStore:
             "$setOnInsert": {"conversationId": key, "userId": message.user_id},
             "$max": {"turnCount": message.turn, "lastActiveTime": message.create_time},
         }
-        await self._do(lambda: self._in("conversations").update_one({"_id": key}, change, upsert=True))
+        await self._write("conversations", UpdateOne({"_id": key}, change, upsert=True))
 
     async def note_guided(self, conversation_id: ConversationId, turn: int) -> None:
         query = {"_id": conversation_id, "guidedTurn": None}
-        change = {"$set": {"guidedTurn": turn}}
-        await self._do(lambda: self._in("conversations").update_one(query, change))
+        await self._write("conversations", UpdateOne(query, {"$set": {"guidedTurn": turn}}))
 
     async def extraction(self, conversation_id: ConversationId, question_id: QuestionId) -> StoredExtraction | None:
         query = {"conversationId": conversation_id, "questionId": question_id}
@@ -180,6 +184,13 @@ class MongoStore:
             query["turn"] = {"$lte": up_to_turn}
         return await self._found(TrackEntry, "role_tracks", query, limit, [("turn", DESCENDING)])
 
+    async def last_entries(self, conversation_id: ConversationId, turn: int) -> list[TrackEntry]:
+        near = {"conversationId": conversation_id, "turn": {"$gte": turn - 1, "$lte": turn}}
+        entries = await self._found(TrackEntry, "role_tracks", near, 2, [("turn", DESCENDING)])
+        if turn == 1 or any(entry.turn < turn for entry in entries):
+            return entries
+        return [*entries, *await self.track(conversation_id, turn - 1, 1)]
+
     async def add_entry(self, entry: TrackEntry) -> None:
         await self._add("role_tracks", f"{entry.conversation_id}:{entry.turn}", entry)
 
@@ -188,8 +199,7 @@ class MongoStore:
         await self._replace("role_tracks", failed, entry)
 
     async def _replace(self, collection: str, query: Mapping[str, Any], value: Wire) -> None:
-        document = value.model_dump(by_alias=True)
-        await self._do(lambda: self._in(collection).replace_one(query, document))
+        await self._write(collection, ReplaceOne(query, value.model_dump(by_alias=True)))
 
     async def dead_letters(self, wanted: Wanted, limit: int) -> list[DeadLetter]:
         query: dict[str, Any] = {

@@ -9,12 +9,13 @@ from pipeline.errors import AlreadyStored, BadEvent
 from pipeline.ports import Output, Record, Services
 from schemas.documents import Message
 from schemas.events import AnswerReady, QuestionAsked, TurnLogged
-from schemas.wire import QuestionId
+from schemas.wire import ConversationId, QuestionId
 
 #: The largest event of ours, in bytes: what a broker takes by default, and room for what later stages add.
 MAX_EVENT = 900_000
 #: Pauses, in seconds, before an answer is held to belong to no question: the question may be on its way.
 _WAITS_FOR_QUESTION = (0.1, 0.2, 0.5, 1.0, 2.0)
+_ANOTHERS = "conversationId: it belongs to another user; open a conversation of its own"
 
 
 async def handle(event: QuestionAsked | AnswerReady, record: Record, services: Services) -> Sequence[Output]:
@@ -27,22 +28,32 @@ async def handle(event: QuestionAsked | AnswerReady, record: Record, services: S
 
 
 async def _log_question(event: QuestionAsked, record: Record, services: Services) -> TurnLogged:
+    """Take the turn after the last that was counted; the database takes each turn, and each question, once."""
     store, question_id = services.store, question_id_of(event, record.time)
     while True:
-        last = await store.last_question(event.conversation_id)
-        if last is not None and last.user_id != event.user_id:
-            raise BadEvent("conversationId: it belongs to another user; open a conversation of its own")
-        message = last if last is not None and last.question_id == question_id else None
-        if message is None:
-            message = _message(event, question_id, (last.turn if last else 0) + 1, record, services)
-            try:
-                await store.add_message(message)
-            except AlreadyStored:
-                message = await store.message(event.conversation_id, question_id)
-                if message is None or message.user_id != event.user_id:
-                    continue  # another worker took this turn for another question, or another user's
+        conversation = await store.conversation(event.conversation_id)
+        if conversation is not None and conversation.user_id != event.user_id:
+            raise BadEvent(_ANOTHERS)
+        message = _message(event, question_id, (conversation.turn_count if conversation else 0) + 1, record, services)
+        try:
+            await store.add_message(message)
+        except AlreadyStored:
+            stored = await store.message(event.conversation_id, question_id)
+            if stored is None:
+                await _count(message.turn, event.conversation_id, services)
+                continue
+            if stored.user_id != event.user_id:
+                raise BadEvent(_ANOTHERS) from None
+            message = stored
         await store.touch_conversation(message)
         return TurnLogged.from_stored(message.event or "")
+
+
+async def _count(turn: int, conversation_id: ConversationId, services: Services) -> None:
+    """Count a turn that was taken for another question by a worker that ended there, or is about to count it."""
+    taken = await services.store.question_at(conversation_id, turn)
+    if taken is not None:
+        await services.store.touch_conversation(taken)
 
 
 def _message(event: QuestionAsked, question_id: QuestionId, turn: int, record: Record, services: Services) -> Message:

@@ -20,7 +20,7 @@ async def handle(event: RoleExtracted, record: Record, services: Services) -> Se
 
     A replay decides a failed turn anew: its own entry alone, so that the memory moves only where it is the last.
     """
-    newest = await services.store.track(event.conversation_id, event.turn, 2)
+    newest = await services.store.last_entries(event.conversation_id, event.turn)
     stored = next((entry for entry in newest if entry.turn == event.turn), None)
     previous = next((entry for entry in newest if entry.turn < event.turn), None)
     if stored is not None and stored.question_id != event.question_id:

@@ -81,7 +81,7 @@ async def test_messages_come_back_as_they_were_in_order(store: MongoStore) -> No
     assert await store.questions(C, 3, 10) == ["USER 1", "USER 2"]
     assert await store.questions(C, 3, 1) == ["USER 2"]
     assert await store.questions(C, 3, 0) == []
-    assert await store.last_question(C) == said[4]
+    assert await store.question_at(C, 3) == said[4]
     assert await store.message(C, "ASSISTANT-2") == said[3]
     assert await store.message(C, "nobody") is None
 

@@ -95,7 +95,7 @@ class KafkaPublisher:
         """Send an event to its topic; raises BadEvent when it is larger than a broker takes, and SettingsInvalid."""
         topic = BY_EVENT[type(event)]
         value = event.to_json()
-        key = str(event.model_dump(by_alias=True)[topic.key]).encode() if topic.key else None
+        key = str(getattr(event, topic.key)).encode() if topic.key else None
         if not await self._send(topic.name, key, value, list(headers.items()), time):
             raise BadEvent(f"the {type(event).__name__} of this record has {len(value)} bytes, more than Kafka takes")
 
