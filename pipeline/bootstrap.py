@@ -15,8 +15,9 @@ from pipeline.adapters.health import health_server, live, observe, ready
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.kafka.listener import KafkaListener
 from pipeline.adapters.kafka.publisher import KafkaPublisher
+from pipeline.adapters.kafka.running import run_apps
 from pipeline.adapters.kafka.topics import create_topics, missing_topics
-from pipeline.adapters.kafka.worker import ProcessorApp, run_apps
+from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.adapters.mongo import MongoStore
 from pipeline.adapters.openai import OpenAIModel
 from pipeline.adapters.outage import Patience

@@ -12,7 +12,8 @@ from aiokafka import AIOKafkaProducer
 
 from pipeline import bootstrap
 from pipeline.adapters.embedded import Services
-from pipeline.adapters.kafka.worker import ProcessorApp, run_apps
+from pipeline.adapters.kafka.running import run_apps
+from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.metrics import Metrics
 from pipeline.ports import Processor, Record
 from tests.bench.plain import plain_app

@@ -10,7 +10,8 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from pipeline import bootstrap
 from pipeline.adapters.kafka.connection import Connection
-from pipeline.adapters.kafka.worker import ProcessorApp, run_apps
+from pipeline.adapters.kafka.running import run_apps
+from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.metrics import Metrics
 from pipeline.ports import Processor, Record
 from pipeline.settings import Settings

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -18,9 +18,7 @@ from mode import Service
 from mode.threads import ServiceThread, WorkerThread
 
 from pipeline.adapters.kafka.connection import Connection, refusal
-from pipeline.adapters.outage import Patience
 from pipeline.dispatch import Dispatcher
-from pipeline.errors import Outage, Stuck
 from pipeline.metrics import Metrics
 from pipeline.ports import Processor, Record
 from schemas.topics import BY_NAME
@@ -32,8 +30,6 @@ _faust_log = logging.getLogger("faust")
 # Faust's idle standby leaves its group after this many seconds, so it must never come.
 _NEVER = 1e7
 _EPOCH, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
-#: How long an app may take to stop beyond its drain deadline, in seconds.
-_STOP_GRACE = 2.5
 #: Seconds between looks at whether the group will have us.
 _LOOK_EVERY = 1.0
 
@@ -307,42 +303,3 @@ def _faust_settings(connection: Connection, drain_timeout: float) -> dict[str, A
         "producer_acks": -1,
         "processing_guarantee": "at_least_once",
     }
-
-
-async def run_apps(
-    apps: Sequence[ProcessorApp], stop: Callable[[], Awaitable[object]], started: Callable[[], None]
-) -> None:
-    """Run the apps side by side until `stop` returns; raises what it raises, or why an app cannot go on."""
-    connection = apps[0].connection
-    await Patience("Kafka", (Outage,))(connection.check)
-    starting: asyncio.Future[Any] = asyncio.gather(*(app.start() for app in apps))
-    stopping = asyncio.ensure_future(stop())
-    crashes = [asyncio.create_task(app._crashed.wait()) for app in apps]
-    ends: list[asyncio.Future[Any]] = [stopping, *crashes, *(app.failure for app in apps)]
-    try:
-        async with connection.explained():
-            await asyncio.wait([starting, *ends], return_when=asyncio.FIRST_COMPLETED)
-            if starting.done():
-                starting.result()
-                started()
-                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            if stopping.done():
-                stopping.result()
-            for app in apps:
-                if app.failure.done():
-                    app.failure.result()
-                if app.crashed:
-                    raise app.crash_reason or RuntimeError(f"{app.conf.id} crashed")
-    finally:
-        for task in (starting, stopping, *crashes):
-            task.cancel()
-        await _stop(apps)
-
-
-async def _stop(apps: Sequence[ProcessorApp]) -> None:
-    """Stop in order, but not for ever: without a broker Faust waits for one. Raises Stuck when it does."""
-    stops = [asyncio.create_task(app.stop()) for app in apps]
-    _, late = await asyncio.wait(stops, timeout=max(app.drain_timeout for app in apps) + _STOP_GRACE)
-    if late:
-        raise Stuck("Kafka does not answer: ended without it, what was not committed will be delivered again")
-    await asyncio.gather(*stops)
