@@ -22,12 +22,13 @@ from pipeline.adapters.mongo import MongoStore
 from pipeline.adapters.openai import OpenAIModel
 from pipeline.adapters.outage import Patience
 from pipeline.adapters.rules import RulesModel
+from pipeline.adapters.similarity import ModelJudge
 from pipeline.adapters.spans import OpenTelemetrySpans
 from pipeline.domain.similarity import lexical
 from pipeline.errors import Outage, SettingsInvalid
 from pipeline.limits import Permits, Stage
 from pipeline.metrics import MeasuredModel, Metrics
-from pipeline.ports import Model, Policy, Processor, Publisher, Services, Store, Wanted
+from pipeline.ports import Judge, Model, Policy, Processor, Publisher, Services, Store, Wanted
 from pipeline.processors import NAMES, topology
 from pipeline.runner import Runner
 from pipeline.settings import KafkaSettings, Settings
@@ -121,14 +122,18 @@ class Parts:
     permits: Permits
     metrics: Metrics
     tracer: Tracer
+    judge: Judge | None = None
 
 
 @asynccontextmanager
 async def worker_parts(settings: Settings, processors: Sequence[Processor]) -> AsyncIterator[Parts]:
     """Waits while Kafka or MongoDB is away; raises SettingsInvalid for what no waiting would mend."""
     connection, metrics = kafka_connection(settings), Metrics()
-    permits = Permits(settings.max_running, [stage for stage in get_args(Stage) if stage in names_of(processors)])
+    permits = Permits(settings.max_running, _stages(settings, processors))
+    chosen = chosen_model(settings, permits)
+    judge = _judge(settings, chosen, metrics)
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(chosen.aclose)
         publisher = KafkaPublisher(connection)
         await publisher.start()
         stack.push_async_callback(publisher.stop)
@@ -137,9 +142,27 @@ async def worker_parts(settings: Settings, processors: Sequence[Processor]) -> A
         store = mongo_store(settings)
         stack.push_async_callback(store.aclose)
         await store.prepare()
-        model = MeasuredModel(chosen_model(settings, permits), metrics)
-        stack.push_async_callback(model.aclose)
-        yield Parts(publisher, store, model, permits, metrics, _tracer(settings, stack))
+        model = MeasuredModel(chosen, metrics)
+        yield Parts(publisher, store, model, permits, metrics, _tracer(settings, stack), judge)
+
+
+def _stages(settings: Settings, processors: Sequence[Processor]) -> list[Stage]:
+    """Which calls the permits are for; those of a judge, in update arbitration, go with those of role extraction."""
+    names = names_of(processors)
+    if settings.short_term_memory.user_role_memory.model_helps_similarity and "update-arbitration" in names:
+        names.append("role-extraction")
+    return [stage for stage in get_args(Stage) if stage in names]
+
+
+def _judge(settings: Settings, model: Model, metrics: Metrics) -> Judge | None:
+    if not settings.short_term_memory.user_role_memory.model_helps_similarity:
+        return None
+    if not isinstance(model, OpenAIModel):
+        raise SettingsInvalid(
+            "MODEL_HELPS_SIMILARITY is true and no model server is set: ROLESTREAM_MODEL__BASE_URL or "
+            "ROLESTREAM_MODEL__API_KEY"
+        )
+    return ModelJudge(model, metrics)
 
 
 def _tracer(settings: Settings, stack: AsyncExitStack) -> Tracer:
@@ -156,7 +179,9 @@ def names_of(processors: Sequence[Processor]) -> list[str]:
 
 def runner_of(processor: Processor, settings: Settings, parts: Parts) -> Runner:
     """Runs the records of one processor on what all share."""
-    services = Services(parts.store, parts.model, lexical, lambda: datetime.now(UTC), policy(settings))
+    services = Services(
+        parts.store, parts.model, lexical, lambda: datetime.now(UTC), policy(settings), judge=parts.judge
+    )
     return Runner(processor, services, parts.publisher, parts.metrics, parts.tracer)
 
 

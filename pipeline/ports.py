@@ -101,6 +101,20 @@ class Similarity(Protocol):
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """Whether two descriptions mean the same role; None where that was not said."""
+
+    same: bool | None
+    cost: Cost
+
+
+class Judge(Protocol):
+    """Says what the similarity cannot tell; raises nothing."""
+
+    async def same_role(self, one: str, other: str) -> Judgement: ...
+
+
+@dataclass(frozen=True)
 class Wanted:
     """Which dead letters: those that match all that is given."""
 
@@ -228,6 +242,8 @@ class Services:
     similarity: Similarity
     clock: Clock
     policy: Policy = Policy()
+    judge: Judge | None = None
+    """Asked once a turn at most; None where the similarity decides alone."""
 
 
 class Handler(Protocol):

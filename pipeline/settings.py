@@ -117,6 +117,11 @@ class RoleMemorySettings(_Group):
     history_user_messages_num: int = Field(
         10, ge=0, le=100, description="How many earlier questions an extraction reads."
     )
+    model_helps_similarity: bool = Field(
+        False,
+        description="true: where the word lists cannot tell whether two roles are one, the model is asked, "
+        "at most once a turn.",
+    )
 
 
 class ConversationMemorySettings(_Group):

@@ -1,9 +1,23 @@
 """Expectations are counted one by one, and each failure says what was wanted."""
 
+import json
+from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from pipeline.evaluation import evaluate, given
+import pytest
+
+from pipeline.cli.evaluating import evaluated
+from pipeline.errors import ModelFailed
+from pipeline.evaluation import asked, evaluate, given
+from pipeline.evaluation.figures import Reading
+from pipeline.ports import AnswerRequest, Json, Proposal, Reply
+from pipeline.processors.role_extraction import Extracted
+from pipeline.settings import load_settings
+from schemas.events import Cost
+from schemas.role import Extraction
+from tests.scripted_model import ScriptedModel
 
 CASE: dict[str, Any] = {
     "id": "t-1",
@@ -61,16 +75,98 @@ async def test_a_failure_says_what_was_wanted_and_why() -> None:
     assert "said outright" in failures[0]["reason"]
 
 
-async def test_the_proposer_may_be_asynchronous_and_sees_the_questions_before() -> None:
-    """A model is asked with the history, oldest first."""
-    seen: list[list[str]] = []
+SPOKEN: dict[str, Any] = CASE | {
+    "kind": "third_person",
+    "turns": [
+        {"q": "I'm a baker, keep it short"},
+        {"q": "ok thanks"},
+        {"q": "my rye is dense, and my sister the nurse laughs"},
+        {"q": "why is that?"},
+    ],
+    "expect": [{"turn": 3, "identities_any": [["baker"]], "identities_none": ["nurse", "baker"]}],
+}
 
-    async def propose(turn: dict[str, Any], history: Sequence[str]) -> Any:
-        seen.append(list(history))
-        return given(turn, history)
 
-    assert (await evaluate([CASE], propose)).met == 11
-    assert seen == [[], ["I'm a baker, keep it short"]]
+class Scripted:
+    """A model of which only extractions are asked."""
+
+    def __init__(self, *script: Json | ModelFailed) -> None:
+        self._script = list(script)
+        self.read: list[tuple[str, list[str]]] = []
+
+    async def extract(self, question: str, history: Sequence[str]) -> Proposal:
+        self.read.append((question, list(history)))
+        said = self._script.pop(0)
+        if isinstance(said, ModelFailed):
+            raise said
+        return Proposal(said, Cost(model="small", calls=1, prompt_tokens=900 + 100 * len(self.read)))
+
+    async def answer(self, request: AnswerRequest) -> Reply:
+        raise NotImplementedError
+
+    async def report(self, request: AnswerRequest) -> Proposal:
+        raise NotImplementedError
+
+    async def aclose(self) -> None: ...
+
+
+def model() -> Scripted:
+    """States the baker, then takes a role that is nobody's, then fails."""
+    baker: list[Json] = [{"quote": "I'm a baker", "supports": ["baker"]}, {"quote": "not said", "supports": ["baker"]}]
+    rye: list[Json] = [{"quote": "my rye is dense", "supports": ["miller", "面包师"]}]
+    return Scripted(
+        {"identities": ["baker"], "states": ["baker"], "evidence": baker, "overview": "A baker."},
+        {"identities": ["miller", "面包师"], "evidence": rye, "score": 0.4},
+        ModelFailed("the server is away", {"calls": 2}),
+    )
+
+
+async def test_a_model_reads_the_questions_as_a_worker_has_it_read_them() -> None:
+    """With so many questions before as are set, with plain wishes, and without those that teach nothing."""
+    small = model()
+    figures = await evaluate([SPOKEN], asked(small, 2))
+    assert small.read == [
+        ("I'm a baker, keep it short", []),
+        ("my rye is dense, and my sister the nurse laughs", ["I'm a baker, keep it short", "ok thanks"]),
+        ("why is that?", ["ok thanks", "my rye is dense, and my sister the nurse laughs"]),
+    ]
+    wish = {"turn": 1, "preferences": {"detailLevel": "CONCISE"}}
+    assert (await evaluate([SPOKEN | {"expect": [wish]}], asked(model(), 0))).met == 1
+    assert (figures.conversations, figures.met, figures.expectations) == (1, 2, 3)
+
+
+async def test_the_figures_say_what_reading_took_and_gave() -> None:
+    """Calls made, saved and failed, prompt tokens, what code dropped, what is in the wrong language or another's."""
+    figures = await evaluate([SPOKEN], asked(model(), 10))
+    assert figures.to_json()["reading"] == {
+        "turns": 4,
+        "calls": 4,
+        "callsSaved": 1,
+        "failedTurns": 1,
+        "promptTokens": {"max": 1100, "mean": 1050},
+        "droppedQuotes": {"part": 1, "whole": 3},
+        "droppedIdentities": {"part": 1, "whole": 3},
+        "inLanguage": {"part": 3, "whole": 3},
+    }
+    assert figures.to_json()["othersIdentities"] == 1
+    failing = SPOKEN | {"expect": [{"turn": 4, "first": ["x"]}]}
+    (failure,) = (await evaluate([failing], asked(model(), 10))).failures
+    assert failure.reason == "the server is away"
+
+
+async def test_a_string_in_another_language_is_told() -> None:
+    """Should code let one pass, the figures do not."""
+    reading = Reading()
+    learnt = Extraction(identities=["面包师", "baker"], denies=["médico"], overview="A baker.")
+    reading.note("my rye is dense", Extracted(learnt))
+    assert (reading.in_language.part, reading.in_language.whole) == (3, 4)
+
+
+async def test_progress_is_told_after_each_conversation() -> None:
+    """With the figures so far."""
+    heard: list[tuple[int, int]] = []
+    await evaluate([CASE, CASE], given, progress=lambda figures: heard.append((figures.conversations, figures.met)))
+    assert heard == [(1, 11), (2, 22)]
 
 
 async def test_a_stricter_threshold_is_another_figure() -> None:
@@ -82,3 +178,21 @@ async def test_a_stricter_threshold_is_another_figure() -> None:
     case = CASE | {"turns": turns, "expect": [{"turn": 2, "decision": ["UPDATE"]}]}
     assert (await evaluate([case], given)).met == 1
     assert (await evaluate([case], given, threshold=0.95)).met == 0
+
+
+async def test_the_command_tells_progress_and_all_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of so many conversations as are wanted; progress goes to stderr, the figures stand in both forms."""
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(json.dumps(CASE) + "\n" for _ in range(3)))
+    async with ScriptedModel() as server:
+        settings = load_settings(model={"base_url": server.base_url})
+        wanted = {"file": path, "model": "openai", "conversations": 2, "failures": False}
+        assert await evaluated(Namespace(**wanted, json=True), settings) == 0
+        told = capsys.readouterr()
+        assert await evaluated(Namespace(**wanted, json=False), settings) == 0
+    figures = json.loads(told.out)
+    assert figures["conversations"] == 2
+    assert figures["reading"]["callsSaved"] == 2
+    assert figures["reading"]["promptTokens"]["max"] > 0
+    assert [line.split(",")[0] for line in told.err.splitlines()] == ["1 of 2 conversations", "2 of 2 conversations"]
+    assert "calls saved by the gate   2" in capsys.readouterr().out

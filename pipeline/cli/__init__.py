@@ -95,6 +95,7 @@ def _add_eval(add: Callable[..., argparse.ArgumentParser]) -> None:
     command = add("eval", evaluating.evaluated)
     command.add_argument("file", type=Path, help="cases, one a line")
     command.add_argument("--model", choices=("given", "rules", "openai"), default="given", help="who extracts")
+    command.add_argument("--conversations", type=_positive(int), metavar="N", help="the first N cases only")
     command.add_argument("--json", action="store_true")
     command.add_argument("--failures", action="store_true", help="each expectation that was not met")
 

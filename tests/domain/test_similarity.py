@@ -2,7 +2,9 @@
 
 import pytest
 
-from pipeline.domain.similarity import Relation, covers, lexical, more_specific, relation
+from pipeline.domain.similarity import Relation, covers, lexical, more_specific, relation, settled
+from pipeline.domain.spelling import simplified
+from tests.bench.similarity import read_pairs
 
 SAME, FORM, GENERAL = Relation.SAME, Relation.FORM, Relation.GENERAL
 SIBLING, RIVAL, NONE = Relation.SIBLING, Relation.RIVAL, Relation.NONE
@@ -94,6 +96,7 @@ def test_siblings_agree(one: str, other: str) -> None:
         ("native English speaker", "non-native English speaker"),
         ("英语母语者", "英语非母语者"),
         ("licensed electrician", "unlicensed electrician"),
+        ("insured driver", "uninsured driver"),
         ("former nurse", "nurse"),
         ("准护士", "护士"),
         ("儿科医生的丈夫", "儿科医生"),
@@ -123,3 +126,43 @@ def test_another_number_is_a_rival(one: str, other: str) -> None:
     """The same kind of role with another number does not agree, and is known for what it is."""
     assert relation(one, other) is RIVAL
     assert lexical(one, other) < 0.8
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("dock worker", "longshoreman"),
+        ("烧焊的", "焊工"),
+        ("lighthouse keeper", "灯塔看守人"),
+        ("former longshoreman", "former dock worker"),
+    ],
+)
+def test_the_lists_cannot_tell(one: str, other: str) -> None:
+    """Where they do not know one of two plain names, another opinion may."""
+    assert not settled(one, other)
+    assert lexical(one, other) < 0.8
+
+
+@pytest.mark.parametrize("kind", ["polarity", "number", "subject", "anybody"])
+def test_the_lists_settle_what_other_measures_do_not_see(kind: str) -> None:
+    """Opposites, numbers, whose wife somebody is and words that fit anybody are nobody else's to judge."""
+    pairs = [pair for pair in read_pairs() if pair.kind == kind]
+    assert len(pairs) > 20
+    assert [pair for pair in pairs if not pair.settled] == []
+
+
+def test_every_labelled_pair_reads_the_same_from_both_sides() -> None:
+    """Symmetry and range, on real descriptions."""
+    for pair in read_pairs():
+        assert lexical(pair.one, pair.other) == lexical(pair.other, pair.one)
+        assert 0 <= lexical(pair.one, pair.other) <= 1
+        assert settled(pair.one, pair.other) is settled(pair.other, pair.one)
+
+
+def test_traditional_characters_are_simplified_ones() -> None:
+    """No pair is judged differently for the script that it is written in."""
+    pairs = [pair for pair in read_pairs() if pair.lang == "hant"]
+    assert len(pairs) > 50
+    for pair in pairs:
+        assert lexical(pair.one, pair.other) == lexical(simplified(pair.one), simplified(pair.other))
+        assert lexical(pair.one, simplified(pair.one)) == 1 or pair.kind == "anybody"

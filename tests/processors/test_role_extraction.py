@@ -80,6 +80,15 @@ async def test_the_model_reads_the_questions_before_and_no_others(here: Here) ->
     assert here.model.read == [("question 4", ["question 2", "question 3"])]
 
 
+async def test_chit_chat_costs_no_call(here: Here) -> None:
+    """An empty extraction is stored and passed on as any other, with no model and no cost; a redelivery repeats it."""
+    first = await handle(turn(text="ok, thanks!"), TURNS, here.worker())
+    event = only(first, RoleExtracted)
+    assert (event.extraction, event.failure, event.cost) == (Extraction(), None, Cost())
+    assert await handle(turn(text="ok, thanks!"), TURNS, here.worker()) == first
+    assert here.model.calls == 0
+
+
 async def test_a_redelivered_turn_is_not_extracted_again(here: Here) -> None:
     """The same event, no model call, one document; a replay of what did not fail changes nothing either."""
     here.model.script = [NURSE]

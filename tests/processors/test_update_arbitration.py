@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from pipeline.adapters.embedded import Services
 from pipeline.domain.similarity import lexical
-from pipeline.ports import Failure
+from pipeline.ports import Failure, Judgement
 from pipeline.ports import Services as Worker
 from pipeline.processors.update_arbitration import handle
 from schemas.events import Cost, GuidanceIssued, RoleExtracted
@@ -31,9 +32,11 @@ from tests.processors.factories import (
     turn,
 )
 
+SAID = Cost(model="judge", calls=1, prompt_tokens=30, completion_tokens=1, milliseconds=4)
 EXTRACTIONS, REPLAYED = record("extractions"), record("extractions", replay=True)
 NURSE, BAKER = heard(states=["nurse"]), heard(states=["baker"], denies=["nurse"])
 AGREES, HINTS = heard("nurse"), heard("potter")
+DOCKER, LONGSHOREMAN = heard("dock worker"), heard("longshoreman")
 
 
 @pytest.fixture
@@ -62,6 +65,18 @@ async def track(here: Here) -> list[TrackEntry]:
 def broken(one: str, other: str) -> float:
     """A measure of similarity that is out of order."""
     raise ZeroDivisionError
+
+
+@dataclass
+class FakeJudge:
+    """The `Judge` port: says the same whatever it is asked on."""
+
+    same: bool | None
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    async def same_role(self, one: str, other: str) -> Judgement:
+        self.asked.append((one, other))
+        return Judgement(self.same, SAID)
 
 
 async def test_a_turn_leaves_one_entry_and_one_guidance(here: Here) -> None:
@@ -242,3 +257,41 @@ async def test_mode_log_is_learnt_from(here: Here) -> None:
     """The guidance passes the mode on, so that nobody answers."""
     event = await decided(learnt(1, NURSE, mode="log"), here.worker())
     assert (event.mode, event.decision) == ("log", "CREATE")
+
+
+@pytest.mark.parametrize(
+    ("same", "decision", "similarity"),
+    [(True, "UPDATE", 0.85), (False, "NONE_CHANGE", 0.0), (None, "NONE_CHANGE", 0.0)],
+)
+async def test_a_judge_is_asked_where_the_lists_cannot_tell(
+    here: Here, same: bool | None, decision: str, similarity: float
+) -> None:
+    """Once, for the turn's one pair; a yes makes the two agree, anything else leaves the lists' word."""
+    judge = FakeJudge(same)
+    worker = replace(here.worker(), judge=judge)
+    await decided(learnt(1, DOCKER), worker)
+    event = await decided(learnt(2, LONGSHOREMAN), worker)
+    assert judge.asked == [("longshoreman", "dock worker")]
+    assert (event.decision, event.similarity) == (decision, similarity)
+    spent = {"calls": 2, "prompt_tokens": 37, "completion_tokens": 4, "milliseconds": 24}
+    assert event.cost == Cost(model="fake", **spent)
+
+
+async def test_a_judge_is_not_asked_again_by_a_redelivery(here: Here) -> None:
+    """What it said is in the stored decision, and a judge of another mind changes nothing."""
+    await decided(learnt(1, DOCKER), here.worker())
+    first = await handle(learnt(2, LONGSHOREMAN), EXTRACTIONS, replace(here.worker(), judge=FakeJudge(True)))
+    other = FakeJudge(False)
+    for again in (EXTRACTIONS, REPLAYED):
+        assert await handle(learnt(2, LONGSHOREMAN), again, replace(here.worker(), judge=other)) == first
+    assert other.asked == []
+
+
+async def test_a_judge_is_not_asked_where_the_lists_can_tell(here: Here) -> None:
+    """Agreement, another known role, a statement, and a failed turn: the cost is that of the extraction."""
+    judge = FakeJudge(True)
+    worker = replace(here.worker(), judge=judge)
+    for number, extraction in enumerate((NURSE, AGREES, HINTS, BAKER, None), 1):
+        await decided(learnt(number, extraction), worker)
+    assert judge.asked == []
+    assert (await track(here))[2].decision == "NONE_CHANGE"

@@ -27,7 +27,8 @@ _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", 
 _CUT_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
 _ESCAPED = {"n": " ", "r": " ", "t": " ", "b": " ", "f": " "}
-_BARE = re.compile(r"-?\w[\w .+-]*")
+# "undefined" is no word that was meant.
+_BARE = re.compile(r"(?!undefined\Z)-?\w[\w .+-]*")
 # Where a repaired string goes on past the end of the string that was meant.
 _JOINT = re.compile(r"""["']\s*(?:[+:,]\s*["'\w]|[\]}])""")
 _NUMBER = re.compile(r"(?<![\w.+-])[+-]?(?:0|[1-9]\d*)?(?:\.\d*)?(?:[eE][+-]?\d+)?(?![\w.+-])")

@@ -1,18 +1,22 @@
 """The language model of any OpenAI-compatible server, behind the Model port."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import openai
 
+from pipeline.adapters.openai.amending import amended
 from pipeline.adapters.openai.chat import FIRST_WAIT, LONGEST_WAIT, Ask, Bill, Chat, Completion
 from pipeline.adapters.openai.json_reading import read_json, storable, without_reasoning
+from pipeline.adapters.openai.judging import judging_ask, read_judgement
 from pipeline.adapters.openai.pacing import Pace
 from pipeline.adapters.openai.prompting import answer_messages, extraction_messages, reask_messages, report_messages
 from pipeline.adapters.openai.reply_schemas import ReplyShape, extraction_shape, report_shape
 from pipeline.limits import Permits, Stage
-from pipeline.ports import AnswerRequest, Json, Proposal, Reply
+from pipeline.ports import AnswerRequest, Json, Judgement, Proposal, Reply
 
 EXTRACTION_TEMPERATURE = 0.1
 ANSWER_TEMPERATURE = 0.3
@@ -21,6 +25,8 @@ ANSWER_TOKENS = 1_500
 REPORT_TOKENS = 3_000
 _ANSWERING: Stage = "report-generation"
 _UNLIMITED = 1_000_000
+#: From this many characters of a question on, the loop is not kept waiting while a proposal is mended.
+_LONG = 2_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,9 @@ class OpenAIModel:
             EXTRACTION_TOKENS,
             shape=self._extraction_shape,
         )
-        return await self._object(ask, self._extraction_shape)
+        proposal = await self._object(ask, self._extraction_shape)
+        amend = partial(amended, proposal.content, question, history)
+        return replace(proposal, content=amend() if len(question) < _LONG else await asyncio.to_thread(amend))
 
     async def report(self, request: AnswerRequest) -> Proposal:
         shape = report_shape(request.sources)
@@ -94,6 +102,13 @@ class OpenAIModel:
             if text:
                 return Reply(text, bill.cost())
         raise bill.failed("the model gave an empty answer twice")
+
+    async def same_role(self, one: str, other: str) -> Judgement:
+        """Whether two descriptions mean the same role, in one request; raises ModelFailed."""
+        ask = judging_ask(self._extraction_name, one, other)
+        bill = Bill(ask.model)
+        completion = await self._chat.complete(ask, bill)
+        return Judgement(read_judgement(completion.text), bill.cost())
 
     async def aclose(self) -> None:
         await self._client.close()

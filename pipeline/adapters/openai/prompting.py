@@ -6,12 +6,12 @@ from functools import cache
 from itertools import islice
 
 from pipeline.adapters.openai.chat import Message
-from pipeline.domain.asks import language_of
+from pipeline.domain.languages import language_name
 from pipeline.ports import AnswerRequest, Json, Said
 from pipeline.prompts import prompt
 
 #: An earlier question is there to understand the current one by: its beginning does.
-EARLIER_CHARS = 300
+EARLIER_CHARS = 160
 #: Who the user is shows at either end of a long question; the middle is mostly pasted text.
 QUESTION_CHARS = 6_000
 #: The short-term context of an answer, newest messages first.
@@ -60,8 +60,9 @@ def fenced(data: dict[str, Json]) -> str:
 
 
 def _language(question: str) -> dict[str, Json]:
-    """Small models drift into the language of the prompt; other scripts than Han are left to the model."""
-    return {"language": "中文"} if language_of(question) == "zh" else {}
+    """Small models drift into the language of the prompt, which is English."""
+    name = language_name(question)
+    return {} if name in (None, "English") else {"language": name}
 
 
 @cache

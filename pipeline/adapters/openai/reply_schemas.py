@@ -18,6 +18,8 @@ from schemas.role import (
 
 Schema = dict[str, Any]
 
+_PREFERENCES = {"detailLevel": DetailLevel, "contentDepth": ContentDepth, "responseFormat": ResponseFormat}
+
 #: Some servers refuse these: the structure alone is then asked for, and code keeps the bounds.
 BOUNDS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"})
 
@@ -43,11 +45,7 @@ def extraction_shape() -> ReplyShape:
         identities=names,
         characteristics=_list(_text(MAX_NAME), MAX_CHARACTERISTICS),
         evidence=_list(evidence, 8),
-        preferences=_object(
-            detailLevel=_preference(DetailLevel),
-            contentDepth=_preference(ContentDepth),
-            responseFormat=_preference(ResponseFormat),
-        ),
+        preferences=_list({"anyOf": [_preference(field, values) for field, values in _PREFERENCES.items()]}, 3),
         states=names,
         denies=names,
         score={"type": "number", "minimum": 0, "maximum": 1},
@@ -58,10 +56,7 @@ def extraction_shape() -> ReplyShape:
 
 def report_shape(sources: Sequence[Source]) -> ReplyShape:
     """A report that can cite these sources and no others."""
-    if sources:
-        citations = _list({"type": "string", "enum": [source.id for source in sources]}, len(sources))
-    else:
-        citations = _list(_text(1), 0)
+    citations = _list(_one_of([source.id for source in sources]), len(sources)) if sources else _list(_text(1), 0)
     schema = _object(
         title=_text(150),
         citations=citations,
@@ -101,7 +96,9 @@ def _list(items: Schema, most: int) -> Schema:
     return {"type": "array", "items": items, "maxItems": most}
 
 
-def _preference(values: Any) -> Schema:
-    value = {"type": "string", "enum": list(get_args(values))}
-    scope = {"type": "string", "enum": list(get_args(PreferenceScope))}
-    return {"anyOf": [_object(value=value, scope=scope), {"type": "null"}]}
+def _preference(field: str, values: Any) -> Schema:
+    return _object(field=_one_of([field]), value=_one_of(get_args(values)), scope=_one_of(get_args(PreferenceScope)))
+
+
+def _one_of(options: Sequence[str]) -> Schema:
+    return {"type": "string", "enum": list(options)}

@@ -91,6 +91,7 @@ def test_an_empty_list_is_a_value(text: str) -> None:
         (" " * 300_000, "longer than"),
         ('{"identities": ["nurse, "evidence": ["x"]}', "damaged"),
         ('{"score": 05}', "damaged"),
+        ('{"overview": undefined}', "damaged"),
         ('{"identities": ["nurse' + "', 'evidence': []}", "damaged"),
     ],
 )

@@ -1,0 +1,170 @@
+"""What an evaluation counts: expectations met, and what reading the questions took and gave."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pipeline.domain.languages import fits_language
+from pipeline.domain.proposals import distinct, names_of, object_of, text_of
+from pipeline.domain.spelling import fold
+from pipeline.evaluation.expectations import Check, Turn
+from pipeline.ports import Json
+from pipeline.processors.role_extraction import Extracted
+from schemas.role import MAX_QUOTE, Extraction
+
+#: The kinds of case in which a role that is not the user's is named: an unmet `identities_none` there is one taken.
+OTHERS = frozenset(
+    {
+        "third_person",
+        "pasted_quoted",
+        "role_play_fiction",
+        "occupation_question",
+        "sarcasm_negation",
+        "injection",
+        "code_logs",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An expectation that was not met."""
+
+    case: str
+    turn: int
+    question: str
+    got: str
+    wanted: str
+    reason: str
+    """The decision's reason, in plain words."""
+
+
+@dataclass
+class Share:
+    """So many of so many."""
+
+    part: int = 0
+    whole: int = 0
+
+    def add(self, hits: Iterable[bool]) -> None:
+        for hit in hits:
+            self.whole += 1
+            self.part += hit
+
+    def __str__(self) -> str:
+        return f"{self.part} of {self.whole}" + (f", {self.part / self.whole:.1%}" if self.whole else "")
+
+
+@dataclass
+class Reading:
+    """What reading the questions took and gave."""
+
+    turns: int = 0
+    calls: int = 0
+    saved: int = 0
+    """Turns that were not asked about, for they could teach nothing."""
+    failed: int = 0
+    prompt_tokens: list[int] = field(default_factory=list)
+    """Of each turn that took one call, where the server counts them."""
+    dropped_quotes: Share = field(default_factory=Share)
+    dropped_identities: Share = field(default_factory=Share)
+    in_language: Share = field(default_factory=Share)
+    """The learnt strings that are in the language of their question."""
+
+    def note(self, question: str, extracted: Extracted) -> None:
+        """Count one turn."""
+        cost = extracted.cost
+        self.turns += 1
+        self.calls += cost.calls
+        self.failed += extracted.extraction is None
+        self.saved += cost.calls == 0 and extracted.proposed is None and extracted.extraction is not None
+        if cost.calls == 1 and cost.prompt_tokens:
+            self.prompt_tokens.append(cost.prompt_tokens)
+        if extracted.extraction is not None:
+            quotes, names = _quotes(extracted.proposed), _identities(extracted.proposed)
+            kept = {fold(item.quote) for item in extracted.extraction.evidence}
+            self.dropped_quotes.add(fold(quote) not in kept for quote in quotes)
+            kept = set(map(fold, extracted.extraction.identities))
+            self.dropped_identities.add(fold(name) not in kept for name in names)
+            self.in_language.add(fits_language(text, question) for text in _learnt(extracted.extraction))
+
+    def to_json(self) -> dict[str, Any]:
+        tokens = self.prompt_tokens
+        return {
+            "turns": self.turns,
+            "calls": self.calls,
+            "callsSaved": self.saved,
+            "failedTurns": self.failed,
+            "promptTokens": {"max": max(tokens, default=0), "mean": round(sum(tokens) / len(tokens)) if tokens else 0},
+            "droppedQuotes": asdict(self.dropped_quotes),
+            "droppedIdentities": asdict(self.dropped_identities),
+            "inLanguage": asdict(self.in_language),
+        }
+
+
+@dataclass
+class Figures:
+    """Expectations met, in all, by kind and by language."""
+
+    conversations: int = 0
+    expectations: int = 0
+    met: int = 0
+    taken: int = 0
+    """Identities that are somebody else's: of other people, quotes, role play, planted instructions."""
+    by_kind: dict[str, dict[str, int]] = field(default_factory=dict)
+    by_lang: dict[str, dict[str, int]] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    reading: Reading = field(default_factory=Reading)
+
+    @property
+    def share(self) -> float:
+        """Of the expectations that are met, 0 to 1."""
+        return self.met / self.expectations if self.expectations else 1.0
+
+    def count(self, case: dict[str, Any], number: int, turn: Turn, check: Check) -> None:
+        """Count one expectation."""
+        self.expectations += 1
+        self.met += check.met
+        for table, key in ((self.by_kind, case["kind"]), (self.by_lang, case["lang"])):
+            row = Counter(table.get(key, {"expectations": 0, "met": 0}))
+            row.update(expectations=1, met=int(check.met))
+            table[key] = dict(row)
+        if not check.met:
+            self.fail(case, number, turn, check)
+            self.taken += case["kind"] in OTHERS and check.wanted.startswith("identities_none")
+
+    def fail(self, case: dict[str, Any], number: int, turn: Turn, check: Check) -> None:
+        """Keep what was not met."""
+        question = case["turns"][number - 1]["q"]
+        self.failures.append(Failure(case["id"], number, question, str(check.got), check.wanted, turn.outcome.reason))
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command prints it."""
+        return {
+            "conversations": self.conversations,
+            "expectations": self.expectations,
+            "met": self.met,
+            "othersIdentities": self.taken,
+            "byKind": self.by_kind,
+            "byLang": self.by_lang,
+            "failures": [asdict(failure) for failure in self.failures],
+            "reading": self.reading.to_json(),
+        }
+
+
+def _identities(proposed: Json) -> list[str]:
+    proposal = object_of(proposed) or {}
+    return distinct([*names_of(proposal.get("identities")), *names_of(proposal.get("states"))])
+
+
+def _quotes(proposed: Json) -> list[str]:
+    evidence = (object_of(proposed) or {}).get("evidence")
+    items = evidence if isinstance(evidence, list) else []
+    found = (item.get("quote") if isinstance(item, dict) else item for item in items)
+    return distinct(text for quote in found if (text := text_of(quote, MAX_QUOTE)))
+
+
+def _learnt(extraction: Extraction) -> list[str]:
+    names = [*extraction.identities, *extraction.characteristics, *extraction.denies]
+    return [*names, extraction.overview] if extraction.overview else names
