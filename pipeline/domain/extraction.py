@@ -1,10 +1,9 @@
 """What a model proposed, checked against the question: only what the user's own words bear out stays."""
 
-import re
 from dataclasses import dataclass
 
-from pipeline.domain.asks import language_of
 from pipeline.domain.guards import asks_what_anybody_may, clauses_of, fits_anybody, not_of_the_user, turned
+from pipeline.domain.languages import fits_language
 from pipeline.domain.mentions import mentions
 from pipeline.domain.proposals import (
     MAX_READ,
@@ -18,7 +17,7 @@ from pipeline.domain.proposals import (
 )
 from pipeline.domain.quoting import Ground, Span, ground_of, inside, spoken
 from pipeline.domain.similarity import Relation, relation
-from pipeline.domain.spelling import fold, has_han, spans
+from pipeline.domain.spelling import fold, spans
 from pipeline.ports import Json
 from schemas.role import MAX_CHARACTERISTICS, MAX_QUOTE, Extraction, Quote
 
@@ -26,8 +25,6 @@ from schemas.role import MAX_CHARACTERISTICS, MAX_QUOTE, Extraction, Quote
 _MAX_HANDED_ON = 20
 #: The most that a neutral question is worth: it leaves a role LOW, whatever the model thinks.
 NEUTRAL_SCORE_MAX = 0.45
-#: An abbreviation is at home in every language.
-_ABBREVIATION = re.compile(r"[A-Z0-9/&.+-]{2,6}")
 #: Ways in which a name says that the role is not of today.
 _OTHER_TIMES = {"former", "future"}
 
@@ -84,14 +81,7 @@ def read_extraction(raw: Json, question: str) -> Extraction | None:
 
 def _in_language(names: list[str], question: str) -> list[str]:
     """Those in the language of the question; a question in two languages takes both."""
-    return [name for name in names if _fits_language(name, question)]
-
-
-def _fits_language(text: str, question: str) -> bool:
-    if has_han(text):
-        return has_han(question) or not any(char.isalpha() for char in question)
-    latin = any("a" <= char <= "z" for char in text.casefold())
-    return not latin or language_of(question) != "zh" or _ABBREVIATION.fullmatch(text) is not None
+    return [name for name in names if fits_language(name, question)]
 
 
 def _score(value: object, question: str) -> float:
@@ -187,7 +177,7 @@ def _supports_claim(support: _Support, name: str, ground: Ground) -> bool:
 def _overview(value: object, question: str, kept: list[str], rejected: list[str]) -> str:
     """The overview; empty in another language, or where it names an identity that the question does not bear out."""
     text = overview_text(value)
-    if not _fits_language(text, question):
+    if not fits_language(text, question):
         return ""
     unrelated = {Relation.NONE, Relation.RIVAL}
     strangers = [name for name in rejected if all(relation(name, own) in unrelated for own in kept)]

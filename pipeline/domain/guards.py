@@ -53,7 +53,7 @@ def _someone() -> tuple[re.Pattern[str], re.Pattern[str]]:
     people = words("people")
     en, zh = people["en"], people["zh"]
     relation = "|".join(sorted(en["relations"], key=len, reverse=True))
-    kin = rf"(?:(?:step|grand|half)-?)?(?:{relation})s?(?:-?\s?in-?\s?law)?"
+    kin = rf"(?:(?:step|grand|half)-?)?(?:{relation})s?\b(?:-?\s?in-?\s?law\b)?"
     who = (
         rf"(?:(?:{'|'.join(en['owners'])})\s+(?:[\w-]+\s+){{0,2}}?{kin}"
         rf"|(?:{'|'.join(en['some'])})\s+(?:[\w-]+\s+)?{kin}(?:\s+of\s+(?:mine|ours))?"

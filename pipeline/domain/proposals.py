@@ -22,6 +22,8 @@ from schemas.role import (
 DEFAULT_SCORE = 0.3
 #: How many elements of a list are read: more than any honest extraction holds, few enough to stay cheap.
 MAX_READ = 60
+#: Where a model that gives an object instead of a string puts the string.
+_NAME_KEYS = ("name", "value", "label", "text", "identity", "role", "characteristic")
 _ENUMS = {"detailLevel": DetailLevel, "contentDepth": ContentDepth, "responseFormat": ResponseFormat}
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 #: Control, direction and zero-width characters, and lone surrogates, which no database takes.
@@ -49,9 +51,13 @@ def _printable(value: str) -> str:
 
 
 def names_of(value: object) -> list[str]:
-    """The usable names of a list, each once."""
+    """The usable names of a list, each once; an object in it counts by its name."""
     items = value[:MAX_READ] if isinstance(value, list) else []
-    return distinct(name for item in items if (name := text_of(item, MAX_NAME)) and fold(name))
+    return distinct(name for item in items if (name := text_of(_name_in(item), MAX_NAME)) and fold(name))
+
+
+def _name_in(item: object) -> object:
+    return next((item[key] for key in _NAME_KEYS if key in item), None) if isinstance(item, dict) else item
 
 
 def distinct(names: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pipeline.domain.spelling import HAN
 from pipeline.words import words
 
 Span = tuple[int, int]
@@ -19,7 +20,8 @@ _PAIRS = (
     re.compile(r'"[^"\n]*"'),
     re.compile(r"＂[^＂\n]*＂"),
     # A single mark opens where no letter stands before it, and closes where none follows: an apostrophe does neither.
-    re.compile(r"(?<![\w'’])['‘](?=\S)[^\n]*?(?<=[^\s])['’](?!\w)"),
+    # Beside a Chinese character it is no apostrophe.
+    re.compile(rf"(?<![^\W{HAN}]|['’])['‘](?=\S)[^\n]*?(?<=[^\s])['’](?![^\W{HAN}])"),
 )
 _FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]+`")

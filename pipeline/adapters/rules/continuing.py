@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pipeline.adapters.rules.own_words import clauses
 from pipeline.adapters.rules.patterns import compiled, first
 from pipeline.adapters.rules.reading import Reading
+from pipeline.adapters.rules.topics import is_neutral
 from pipeline.domain.similarity import lexical
 from pipeline.words import words
 from schemas.role import WINDOW
@@ -26,6 +27,8 @@ class Known:
     stated: bool
     sure: bool
     """Said outright, suggested twice, or suggested in the words of somebody at work: only then it goes on by itself."""
+    own: bool
+    """Stated, or suggested by more than neutral questions, which anybody may ask."""
     subjects: set[str] = field(default_factory=set)
 
 
@@ -45,6 +48,7 @@ def leader(before: Sequence[Reading]) -> Known | None:
                 lead.subjects |= _subjects(earlier)
                 lead.name = name if earlier.named("states") else lead.name
                 lead.stated |= bool(earlier.named("states"))
+                lead.own |= _own(earlier)
                 lead.sure |= any(hint.sure for hint in earlier.hints) or lead.stated
             elif earlier.named("states") or not lead or any(agree(name, old) for old in signals[1 - WINDOW :]):
                 lead = _known(name, earlier)
@@ -61,7 +65,11 @@ def last_known(before: Sequence[Reading]) -> Known | None:
 
 
 def _known(name: str, reading: Reading) -> Known:
-    return Known(name, bool(reading.named("states")), _sure(reading), _subjects(reading))
+    return Known(name, bool(reading.named("states")), _sure(reading), _own(reading), _subjects(reading))
+
+
+def _own(reading: Reading) -> bool:
+    return bool(reading.named("states")) or any(hint.own for hint in reading.hints)
 
 
 def _sure(reading: Reading) -> bool:
@@ -79,9 +87,11 @@ def goes_on(reading: Reading, known: Known) -> str:
     """The words that go on with the subject before; empty where the question does not.
 
     Small talk, planted words, other people and questions about a trade go on with nothing; role play does with a
-    writer's work alone.
+    writer's work alone. Neutral questions go on with what was stated, and neither suggest a role nor bear one out.
     """
     own = reading.own
+    if not known.own or (not known.stated and is_neutral(own)):
+        return ""
     if reading.small_talk or own.planted or own.on_a_trade or own.others:
         return ""
     if own.imagined and not (own.fiction or known.subjects & set(words("topics")["fiction"])):

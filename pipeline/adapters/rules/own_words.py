@@ -1,10 +1,11 @@
 """What of a question the user says in their own name: without quotes, code, role play and planted instructions."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pipeline.adapters.rules.patterns import compiled, entries, first
+from pipeline.domain.guards import clauses as places_of_clauses
 from pipeline.domain.quoting import ground_of, inside
 from pipeline.domain.spelling import simplified
 from pipeline.words import words
@@ -68,7 +69,9 @@ def own_words(question: str, others_before: bool = False) -> OwnWords:
             about[kind] = True
         if kind == "imagined":
             invented.append(sentence)
-        elif kind != "others":
+        elif kind == "others":
+            kept.extend(_of_the_user(sentence))
+        else:
             kept.append(sentence)
     code = tuple(Span(text[start:end], start) for start, end in ground.code if not inside((start, end), ground.planted))
     return OwnWords(
@@ -95,6 +98,17 @@ def _not_own(sentence: str, others_before: bool) -> str:
     if first(scenes["others"], sentence) or (others_before and compiled(scenes["others_again"]).search(sentence)):
         return "others"
     return "on_a_trade" if first(scenes["trade_question"], sentence) else ""
+
+
+def _of_the_user(sentence: Span) -> Iterator[Span]:
+    """The clauses of a sentence about somebody else in which the user speaks of themselves, up to what others say."""
+    scenes = words("scenes")
+    for start, end in places_of_clauses(sentence.text):
+        clause = sentence.text[start:end]
+        if compiled(scenes["reports"]).search(clause):
+            return
+        if compiled(scenes["self"]).match(clause) and not first(scenes["others"], clause):
+            yield Span(clause, sentence.start + start)
 
 
 def _sentences(text: str) -> list[Span]:

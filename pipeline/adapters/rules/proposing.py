@@ -110,6 +110,8 @@ def _add_subject(made: _Proposed, reading: Reading, before: Sequence[Reading], d
         if beside:
             _go_on(made, lead, reading.text[beside.quote.start : beside.quote.end], beside.score)
     for hint in hinted[:_MAX_HINTS]:
+        if lead and hint.everyday and agree(hint.name, lead.name):
+            continue
         made.add(made.identities, hint.name, reading.text[hint.quote.start : hint.quote.end])
         made.score = made.score or (min(hint.score, _STAYS_CANDIDATE) if lead else hint.score)
     may_go_on = known and (known.sure or linked) and not hinted and not denies

@@ -61,7 +61,7 @@ def _english(sentence: Span) -> Iterator[Claim]:
         if role and re.match(r"\s*(,|\bi\b|\bi'|myself|$)", sentence.text[match.end() + role.length :], re.IGNORECASE):
             yield _claim("states", sentence, match, role)
     yield from _english_deeds(sentence, not_mine)
-    here = re.match(r"\s*((?:[\w-]+ ){0,4}?[\w-]+) here\b(?=\s*[,.:;!-]|$)", sentence.text, re.IGNORECASE)
+    here = compiled(rules["here"]).match(sentence.text)
     if here and (role := english_role(here.group(1), listed_only=True)) and role.length == len(here.group(1)):
         yield Claim("states", role.name, sentence.start + here.start(1), sentence.start + here.end())
 
@@ -175,14 +175,31 @@ def _chinese_deeds(sentence: Span) -> Iterator[Claim]:
 
 
 def _deed_name(name: str, match: re.Match[str]) -> str | None:
-    rules, parts = words("statements")["zh"], {k: v or "" for k, v in match.groupdict().items()}
-    if name == "place":
-        place: str = rules["places"].get(parts["verb"], "{where}职员")
-        return place.format(where=re.sub(r"^(一家|一个|家|个|某|这|那)", "", parts["where"]))
-    if name != "verb":
-        return name.format(**{key: re.sub(r"^(一家|家|个|间)", "", value) for key, value in parts.items()})
-    what = re.sub(r"^(个|点|些|家|一家|了|过)", "", parts["what"])
-    if re.search(rules["not_in_name"], what):
+    """Who does what the match says: by the place, the verb, the studies or the deed where `name` is one of these."""
+    rules, parts = words("statements")["zh"], {key: value or "" for key, value in match.groupdict().items()}
+    if name in {"verb", "trade"}:
+        what = re.sub(r"^(个|点|些|家|一家|了|过)", "", parts["what"])
+        return _trade(parts["verb"], what, named=name == "trade")
+    if name == "role":
+        role = chinese_role(parts["role"])
+        return role.name if role and role.length == len(parts["role"]) else None
+    forms: dict[str, str] = {
+        "place": rules["places"].get(parts.get("verb"), "{where}职员"),
+        "study": rules["studies"].get(parts.get("what")),
+        "deed": rules["deeds"].get(parts.get("deed"), "{what}{deed}人员"),
+    }
+    form = forms.get(name, name)
+    if re.fullmatch(rules["regions"], parts.get("where", "")):
+        if form in rules["of_anybody"]:
+            return None
+        parts["where"] = ""
+    return form.format(**{key: re.sub(r"^(一家|一个|家|个|间|某|这|那)", "", value) for key, value in parts.items()})
+
+
+def _trade(verb: str, what: str, *, named: bool) -> str | None:
+    """卖 and 菜 make a 卖菜的商户; what has a name of its own keeps it, and with `named` nothing else is a trade."""
+    rules = words("statements")["zh"]
+    if re.search(rules["not_in_name"], what) or re.search(rules["not_a_trade"], what):
         return None
     if what in rules["trades"]:
         trade: str = rules["trades"][what]
@@ -190,13 +207,15 @@ def _deed_name(name: str, match: re.Match[str]) -> str | None:
     head = chinese_role(what)
     if head and head.length == len(what):
         return head.name
-    verb: str = rules["verbs"].get(parts["verb"], "{what}从业者")
-    return verb.format(what=what)
+    form: str = rules["verbs"].get(verb, "{what}从业者")
+    return None if named else form.format(what=what)
 
 
 def _other(sentence: Span) -> Iterator[Claim]:
-    """Spanish, French, German and their like: the noun that follows "I am", with its "of …"."""
-    rules = words("statements")["other"]
+    """Spanish, French, German and their like: the noun that follows "I am", with its "of …"; no English soy sauce."""
+    rules, signs = words("statements")["other"], words("topics")["signs"]
+    if len(compiled(signs["english"]).findall(sentence.text)) > len(compiled(signs["foreign"]).findall(sentence.text)):
+        return
     for kind in ("denies", "states"):
         for pattern in rules[kind]:
             for match in compiled(pattern).finditer(sentence.text):

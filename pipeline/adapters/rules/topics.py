@@ -30,6 +30,13 @@ class Hint:
     """Some word of it is one that few others use."""
     at_work: bool
     """The words around it are those of somebody in the middle of it."""
+    own: bool
+    """They ask no neutral question, which anybody may ask of the world."""
+
+    @property
+    def everyday(self) -> bool:
+        """Nearly everybody has one or is one at times: however plain the words, the role is never sure."""
+        return self.role in words("topics")["everyday"]
 
 
 @dataclass
@@ -46,8 +53,8 @@ def hints(own: OwnWords, language: Language) -> list[Hint]:
     signs = words("topics")["signs"]
     if len(compiled(signs["foreign"]).findall(text)) > len(compiled(signs["english"]).findall(text)):
         return []
-    personal = first(signs["personal"], text) is not None
-    found = _weigh(own, first(signs["neutral"], text) is not None and not personal)
+    neutral = is_neutral(own)
+    found = _weigh(own, neutral)
     for role in words("topics")["scenes"] if own.sentences else ():
         if match := first(words("topics")["scenes"][role], text):
             _add(found, role, match.group(), _SURE + _SIGN, own.sentences[0])
@@ -56,14 +63,26 @@ def hints(own: OwnWords, language: Language) -> list[Hint]:
     enough = max(_SURE, best - 0.5)
     beside = words("topics")["beside"]
     kept = [(role, hit) for role, hit in ranked if hit.weight >= enough or (role in beside and hit.sure)][:2]
-    return [_hint(role, hit, text, own, language) for role, hit in kept]
+    at_work = first(signs["at_work"], text) is not None
+    return [
+        _hint(role, hit, _name(role, text, language), own, at_work=at_work, own_doing=at_work or not neutral)
+        for role, hit in kept
+    ]
 
 
-def _hint(role: str, hit: _Found, text: str, own: OwnWords, language: Language) -> Hint:
-    at_work = first(words("topics")["signs"]["at_work"], text) is not None
+def is_neutral(own: OwnWords) -> bool:
+    """Whether anybody may ask it: what something is or causes, and nothing of the user's doing; or what to buy."""
+    signs, text = words("topics")["signs"], " ".join(sentence.text for sentence in own.sentences)
+    if first(signs["personal"], compiled(signs["frames"]).sub(" ", text)):
+        return first([signs["buys"]], text) is not None and not first(signs["at_work"], text)
+    return first(signs["neutral"], text) is not None
+
+
+def _hint(role: str, hit: _Found, name: str, own: OwnWords, *, at_work: bool, own_doing: bool) -> Hint:
     weight = hit.weight + (_SIGN if at_work else 0)
-    score = min(_HIGHEST, _LOWEST + 0.1 * (weight - _SURE)) if hit.sure else _VAGUE
-    return Hint(role, _name(role, text, language), round(score, 2), _clause(own, hit.spans[0]), hit.sure, at_work)
+    highest = _LOWEST if role in words("topics")["everyday"] else _HIGHEST
+    score = min(highest, _LOWEST + 0.1 * (weight - _SURE)) if hit.sure else _VAGUE
+    return Hint(role, name, round(score, 2), _clause(own, hit.spans[0]), hit.sure, at_work, own_doing)
 
 
 def _name(role: str, text: str, language: Language) -> str:
