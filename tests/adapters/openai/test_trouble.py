@@ -52,7 +52,8 @@ async def test_retries_come_to_an_end() -> None:
     async with serving(otherwise=lambda _: hangs(5), timeout=0.05, retries=1) as (model, server):
         with pytest.raises(ModelFailed, match=r"did not answer within 0\.05 s") as failure:
             await model.extract(QUESTION, [])
-    assert failure.value.spent["calls"] == len(server.calls) == 2
+    assert failure.value.spent["calls"] == 2
+    assert len(server.calls) <= 2  # a call may be given up before it has reached the server
     assert failure.value.spent["milliseconds"] >= 100
 
 
