@@ -29,7 +29,7 @@ test: setup
 test-kafka: setup
 	.venv/bin/python -m pytest tests/kafka
 
-# The crash suite on a real Apache Kafka: a table, and build/chaos.json; needs what test-kafka does.
+# The crash suite on a real Apache Kafka: a table, and build/chaos.json; needs what test-kafka does, and an hour.
 chaos: setup
 	.venv/bin/python -m tests.chaos kill --turns 20000
 	.venv/bin/python -m tests.chaos --all-but kill --turns 5000

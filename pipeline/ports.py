@@ -70,6 +70,8 @@ class Proposal:
 
     content: Json
     cost: Cost
+    said: Json = None
+    """What the model itself said, where code has mended it since."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Logs: one JSON object a line for machines, plain lines for people, and no floods from libraries."""
 
+import asyncio
 import json
 import logging
 import sys
@@ -34,6 +35,40 @@ class _Repeats(logging.Filter):
         return True
 
 
+class _FailingModel(logging.Filter):
+    """Of the dead letters that a failing model makes of every turn, lets the first of a reason through.
+
+    Once none has come for `quiet` to twice as many seconds, it says how many more there were.
+    """
+
+    def __init__(self, quiet: float = _REPEAT_AFTER) -> None:
+        super().__init__()
+        self._quiet = quiet
+        self._more: dict[str, int] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "action", "") != "dead_letter":
+            return True
+        match record.args:
+            case (_, "ModelFailed" | "ModelRefused", str(reason)) if reason in self._more:
+                self._more[reason] += 1
+                return False
+            case (_, "ModelFailed" | "ModelRefused", str(reason)):
+                self._more[reason] = 0
+                self._look_later(record.name, reason)
+        return True
+
+    def _look_later(self, logger: str, reason: str) -> None:
+        asyncio.get_running_loop().call_later(self._quiet, self._look, logger, reason, self._more[reason])
+
+    def _look(self, logger: str, reason: str, before: int) -> None:
+        if self._more[reason] > before:
+            self._look_later(logger, reason)
+        elif more := self._more.pop(reason):
+            extra = {"action": "dead_letters", "count": more}
+            logging.getLogger(logger).warning("%d more dead letters: %s", more, reason, extra=extra)
+
+
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -52,6 +87,7 @@ def configure_logging(level: str) -> None:
     """Send logs to standard error: JSON lines where it is a file or pipe, plain lines at a terminal."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_Repeats())
+    handler.addFilter(_FailingModel())
     plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(plain if sys.stderr.isatty() else _JsonLines())
     logging.basicConfig(level=level, handlers=[handler], force=True)

@@ -16,7 +16,7 @@ from pipeline.ports import AnswerRequest, Json, Proposal, Reply
 from pipeline.processors.role_extraction import Extracted
 from pipeline.settings import load_settings
 from schemas.events import Cost
-from schemas.role import Extraction
+from schemas.role import Extraction, Quote
 from tests.scripted_model import ScriptedModel
 
 CASE: dict[str, Any] = {
@@ -149,6 +149,7 @@ async def test_the_figures_say_what_reading_took_and_gave() -> None:
         "inLanguage": {"part": 3, "whole": 3},
     }
     assert figures.to_json()["othersIdentities"] == 1
+    assert figures.to_json()["othersIdentitiesNamed"] == ["t-1: baker"]
     failing = SPOKEN | {"expect": [{"turn": 4, "first": ["x"]}]}
     (failure,) = (await evaluate([failing], asked(model(), 10))).failures
     assert failure.reason == "the server is away"
@@ -160,6 +161,25 @@ async def test_a_string_in_another_language_is_told() -> None:
     learnt = Extraction(identities=["面包师", "baker"], denies=["médico"], overview="A baker.")
     reading.note("my rye is dense", Extracted(learnt))
     assert (reading.in_language.part, reading.in_language.whole) == (3, 4)
+
+
+async def test_what_the_model_itself_said_is_what_is_dropped() -> None:
+    """Neither what code has added since nor a quote mended in signs alone counts."""
+    reading = Reading()
+    said: Json = {"identities": ["miller", "nurse"], "evidence": [{"quote": "I'm a miller..."}, {"quote": "our ward"}]}
+    stated = Quote(quote="im a miller", supports=["miller"])
+    learnt = Extraction(identities=["miller", "baker"], evidence=[stated])
+    reading.note("im a miller and i bake", Extracted(learnt, proposed=said))
+    assert (reading.dropped_quotes.part, reading.dropped_quotes.whole) == (1, 2)
+    assert (reading.dropped_identities.part, reading.dropped_identities.whole) == (1, 2)
+
+
+async def test_an_identity_of_somebody_else_counts_once() -> None:
+    """However long it stays."""
+    case = SPOKEN | {"expect": [{"turn": turn, "identities_none": ["baker"]} for turn in (1, 2)]}
+    figures = await evaluate([case], asked(model(), 10))
+    assert (figures.expectations - figures.met, len(figures.taken)) == (2, 1)
+    assert not (await evaluate([case | {"kind": "steady_role"}], asked(model(), 10))).taken
 
 
 async def test_progress_is_told_after_each_conversation() -> None:

@@ -53,18 +53,24 @@ class _Progress:
         self._said: set[str] = set()
 
     def __call__(self, event: Wire) -> None:
-        match event:
-            case TurnLogged():
-                said = f"turn {event.turn} logged, mode {event.mode}"
-            case RoleExtracted():
-                said = "not extracted: " + event.failure if event.failure else f"extracted by {event.cost.model}"
-            case GuidanceIssued():
-                said = f"{event.decision}: {event.reason}"
-            case _:
-                return
-        if said not in self._said:
+        said = told(event)
+        if said and said not in self._said:
             self._said.add(said)
             print(f"  {said}", file=sys.stderr, flush=True)
+
+
+def told(event: Wire) -> str | None:
+    """What an event says of how far a question has come; None where that is nothing new."""
+    match event:
+        case TurnLogged():
+            return f"turn {event.turn} logged, mode {event.mode}"
+        case RoleExtracted() if event.failure:
+            return f"not extracted: {event.failure}"
+        case RoleExtracted():
+            return f"extracted by {event.cost.model}" if event.cost.calls else "nothing to learn: no model was asked"
+        case GuidanceIssued():
+            return f"{event.decision}: {event.reason}"
+    return None
 
 
 async def track(arguments: argparse.Namespace, settings: Settings) -> int:

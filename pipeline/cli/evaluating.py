@@ -94,7 +94,7 @@ def _show_reading(figures: Figures) -> None:
         "quotes dropped": reading.dropped_quotes,
         "identities dropped": reading.dropped_identities,
         "in the right language": reading.in_language,
-        "identities of others": figures.taken,
+        "identities of others": "; ".join([str(len(figures.taken)), *sorted(figures.taken)]),
     }
     for name, value in rows.items():
         print(f"{name:<26}{value}")

@@ -54,20 +54,21 @@ def asked_preferences(text: str) -> tuple[AskedPreference, ...]:
     asked: dict[PreferenceField, AskedPreference] = {}
     sentences = _sentences(text)
     for number, sentence in enumerate(sentences):
-        scope = _scope(sentence, sentences[number - 1] if number else "")
-        for field in get_args(PreferenceField):
-            found = _wish(field, sentence)
-            if found:
-                value, quote = found
-                asked[field] = AskedPreference(field, value, scope, quote)
+        wishes = [(field, *wish) for field in get_args(PreferenceField) if (wish := _wish(field, sentence))]
+        if wishes:
+            scope = _scope(sentence, sentences[number - 1] if number else "")
+            asked |= {field: AskedPreference(field, value, scope, quote) for field, value, quote in wishes}
     return tuple(asked.values())
 
 
 def with_plain_wishes(extraction: Extraction, question: str) -> Extraction:
     """What the question asks for in plain words goes in where the extraction has nothing, or only guessed."""
+    wishes = asked_preferences(question)
+    if not wishes:
+        return extraction
     preferences = extraction.preferences.model_dump(by_alias=True)
     scopes = extraction.preference_scopes.model_dump(by_alias=True)
-    for wish in asked_preferences(question):
+    for wish in wishes:
         if scopes[wish.field] in (None, "inferred"):
             preferences[wish.field], scopes[wish.field] = wish.value, wish.scope
     return extraction.model_copy(

@@ -7,10 +7,10 @@ words. A guard that cannot tell lets the role pass: the model has read the quest
 import re
 from functools import lru_cache
 
-from pipeline.domain.lexicon import lexicon, phrase
+from pipeline.domain.lexicon import Phrase, lexicon, phrase
 from pipeline.domain.mentions import hints_at, mentions
 from pipeline.domain.roles import role_of
-from pipeline.domain.spelling import fold, simplified
+from pipeline.domain.spelling import fold, has_han, simplified
 from pipeline.words import words
 
 Span = tuple[int, int]
@@ -77,6 +77,24 @@ def _someone() -> tuple[re.Pattern[str], re.Pattern[str]]:
 def _self() -> re.Pattern[str]:
     """Where a clause comes back to the user."""
     return re.compile(rf"\b(?:{'|'.join(words('people')['en']['selves'])})\b|[我俺咱]|本人", re.IGNORECASE)
+
+
+def without_relations(clause: str) -> str:
+    """The clause without "my sister" and 我儿子, who are not the user."""
+    return _relations().sub(" ", _plain(clause))
+
+
+@lru_cache(maxsize=1)
+def _relations() -> re.Pattern[str]:
+    people = words("people")
+    en = "|".join(sorted(people["en"]["relations"], key=len, reverse=True))
+    zh = "|".join(sorted(people["zh"]["relations"], key=len, reverse=True))
+    return re.compile(rf"\b(?:my|our)\s+(?:[\w-]+\s+)?(?:{en})s?\b|[我俺咱]们?家?的?(?:{zh})", re.IGNORECASE)
+
+
+def speaks_of_self(clause: str) -> bool:
+    """Whether the clause says "I", "we", 我."""
+    return _self().search(_plain(clause)) is not None
 
 
 @lru_cache(maxsize=8)
@@ -161,10 +179,44 @@ def negated(clause: str, name: str) -> bool:
     return any(mentions(_self().split(said, maxsplit=1)[0], name) for said in _after("negated", clause))
 
 
+def named_as_other(clause: str, name: str) -> bool:
+    """Whether the clause only speaks of somebody else by the word for the role ("my teacher said", 被老师批评)."""
+    part = role_of(name).parts[-1]
+    if part.narrowing and (part.head in lexicon().general or not mentions(clause, name)):
+        return False
+    clause = _plain(clause)
+    found = list(_called(part.head).finditer(clause))
+    return bool(found) and all(_of_another(clause, match) for match in found)
+
+
+@lru_cache(maxsize=4096)
+def _called(head: Phrase) -> re.Pattern[str]:
+    """The names of a role, the longest first."""
+    names = sorted(lexicon().names.get(head, (" ".join(head),)), key=len, reverse=True)
+    words_of = (re.escape(name) if has_han(name) else rf"(?<![\w-]){re.escape(name)}s?(?![\w-])" for name in names)
+    return re.compile("|".join(words_of), re.IGNORECASE)
+
+
+def _of_another(clause: str, word: re.Match[str]) -> bool:
+    """Whether what stands before and after a word says that it means somebody other than the user."""
+    before, after, said = clause[: word.start()], clause[word.end() :], word.group().casefold()
+    return any(
+        (said in rule["words"] or said.removesuffix("s") in rule["words"] if "words" in rule else True)
+        and _compiled(f"(?:{rule['before']})$").search(before)
+        and _compiled(rule["after"]).match(after)
+        for rule in words("people")["others"]
+    )
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
 @lru_cache(maxsize=2048)
 def not_of_the_user(clause: str, name: str) -> bool:
     """Whether any of the guards catches the role in this clause."""
-    return any(guard(clause, name) for guard in (said_of_other, pretended, past, wished, negated))
+    return any(guard(clause, name) for guard in (said_of_other, named_as_other, pretended, past, wished, negated))
 
 
 def asks_what_anybody_may(question: str) -> bool:

@@ -9,6 +9,7 @@ from pipeline.domain.spelling import fold, has_han
 #: The shortest beginning that a verb and the name of its doer share: drive, driver.
 _STEM = 4
 _DOER = ("er", "or", "ist", "ian", "eer", "ant", "man")
+_HAN_DOER = tuple("人员者师傅工户匠家手主民党族迷友粉控生客徒妇童兵长商星王子娃妈爸")
 
 
 @lru_cache(maxsize=256)
@@ -66,6 +67,25 @@ def hints_at(text: str, name: str) -> bool:
         body = key.replace(" ", "")
         return any(body[place : place + 2] in spoken for place in range(len(body) - 1))
     return any(_doer_of(head, _normal_words(text)) for head in (part.head for part in role_of(name).parts))
+
+
+def echoes(text: str, name: str) -> bool:
+    """Whether `text` names the role, or its name only puts a head to words of it: "pump technician" of "our pump"."""
+    if mentions(text, name):
+        return True
+    called = lexicon().modifier_names
+    return any(
+        part.narrowing
+        and all(any(_holds(text, word) for word in called.get(token, (token,))) for token in part.narrowing)
+        for part in role_of(name).parts
+    )
+
+
+def is_a_role(name: str) -> bool:
+    """Whether the word lists know the name's head, or its ending, as that of a role."""
+    tables, role = lexicon(), role_of(name)
+    known = any(part.head in tables.names or part.head in tables.general | tables.vague for part in role.parts)
+    return known or fold(name).endswith(_HAN_DOER if has_han(name) else _DOER)
 
 
 def _doer_of(head: Phrase, spoken: tuple[str, ...]) -> bool:

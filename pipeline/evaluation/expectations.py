@@ -33,6 +33,8 @@ class Check:
     wanted: str
     got: object
     met: bool
+    unwanted: tuple[str, ...] = ()
+    """Of what there is, what was not to be."""
 
 
 def checks(expected: dict[str, Any], turn: Turn) -> Iterable[Check]:
@@ -99,7 +101,8 @@ def _groups(expected: dict[str, Any], key: str, held: Sequence[str], match: Matc
 def _absent(expected: dict[str, Any], key: str, held: Sequence[str]) -> Iterable[Check]:
     # One way only: "urologist" is no sign of an excluded "neurologist".
     for word in expected.get(key, []):
-        yield Check(f"{key} {word!r}", list(held), not any(_within(word, item) for item in held))
+        unwanted = tuple(item for item in held if _within(word, item))
+        yield Check(f"{key} {word!r}", list(held), not unwanted, unwanted)
 
 
 def _change(before: float, after: float) -> str:

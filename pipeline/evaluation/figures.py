@@ -7,13 +7,13 @@ from typing import Any
 
 from pipeline.domain.languages import fits_language
 from pipeline.domain.proposals import distinct, names_of, object_of, text_of
-from pipeline.domain.spelling import fold
+from pipeline.domain.spelling import fold, simplified
 from pipeline.evaluation.expectations import Check, Turn
 from pipeline.ports import Json
 from pipeline.processors.role_extraction import Extracted
 from schemas.role import MAX_QUOTE, Extraction
 
-#: The kinds of case in which a role that is not the user's is named: an unmet `identities_none` there is one taken.
+#: The kinds of case in which the roles that are not to be learnt are those of somebody else, or of nobody.
 OTHERS = frozenset(
     {
         "third_person",
@@ -23,6 +23,7 @@ OTHERS = frozenset(
         "sarcasm_negation",
         "injection",
         "code_logs",
+        "long_question",
     }
 )
 
@@ -68,6 +69,7 @@ class Reading:
     prompt_tokens: list[int] = field(default_factory=list)
     """Of each turn that took one call, where the server counts them."""
     dropped_quotes: Share = field(default_factory=Share)
+    """Of the quotes that the model itself gave; one that differs in signs and blanks alone is kept."""
     dropped_identities: Share = field(default_factory=Share)
     in_language: Share = field(default_factory=Share)
     """The learnt strings that are in the language of their question."""
@@ -83,8 +85,8 @@ class Reading:
             self.prompt_tokens.append(cost.prompt_tokens)
         if extracted.extraction is not None:
             quotes, names = _quotes(extracted.proposed), _identities(extracted.proposed)
-            kept = {fold(item.quote) for item in extracted.extraction.evidence}
-            self.dropped_quotes.add(fold(quote) not in kept for quote in quotes)
+            held = [_letters(item.quote) for item in extracted.extraction.evidence]
+            self.dropped_quotes.add(not any(kept and kept in _letters(quote) for kept in held) for quote in quotes)
             kept = set(map(fold, extracted.extraction.identities))
             self.dropped_identities.add(fold(name) not in kept for name in names)
             self.in_language.add(fits_language(text, question) for text in _learnt(extracted.extraction))
@@ -110,8 +112,9 @@ class Figures:
     conversations: int = 0
     expectations: int = 0
     met: int = 0
-    taken: int = 0
-    """Identities that are somebody else's: of other people, quotes, role play, planted instructions."""
+    taken: set[str] = field(default_factory=set)
+    """Each identity that is somebody else's, or nobody's, once a conversation: of other people, quotes, role play,
+    planted instructions."""
     by_kind: dict[str, dict[str, int]] = field(default_factory=dict)
     by_lang: dict[str, dict[str, int]] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
@@ -132,7 +135,8 @@ class Figures:
             table[key] = dict(row)
         if not check.met:
             self.fail(case, number, turn, check)
-            self.taken += case["kind"] in OTHERS and check.wanted.startswith("identities_none")
+            if case["kind"] in OTHERS and check.wanted.startswith("identities_none"):
+                self.taken.update(f"{case['id']}: {name}" for name in check.unwanted)
 
     def fail(self, case: dict[str, Any], number: int, turn: Turn, check: Check) -> None:
         """Keep what was not met."""
@@ -145,7 +149,8 @@ class Figures:
             "conversations": self.conversations,
             "expectations": self.expectations,
             "met": self.met,
-            "othersIdentities": self.taken,
+            "othersIdentities": len(self.taken),
+            "othersIdentitiesNamed": sorted(self.taken),
             "byKind": self.by_kind,
             "byLang": self.by_lang,
             "failures": [asdict(failure) for failure in self.failures],
@@ -163,6 +168,10 @@ def _quotes(proposed: Json) -> list[str]:
     items = evidence if isinstance(evidence, list) else []
     found = (item.get("quote") if isinstance(item, dict) else item for item in items)
     return distinct(text for quote in found if (text := text_of(quote, MAX_QUOTE)))
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in simplified(text).casefold() if char.isalnum())
 
 
 def _learnt(extraction: Extraction) -> list[str]:

@@ -34,19 +34,20 @@ async def _log_question(event: QuestionAsked, record: Record, services: Services
         conversation = await store.conversation(event.conversation_id)
         if conversation is not None and conversation.user_id != event.user_id:
             raise BadEvent(_ANOTHERS)
-        message = _message(event, question_id, (conversation.turn_count if conversation else 0) + 1, record, services)
+        turn = _turn(event, question_id, (conversation.turn_count if conversation else 0) + 1, record, services)
+        message = _message(turn)
         try:
             await store.add_message(message)
         except AlreadyStored:
             stored = await store.message(event.conversation_id, question_id)
             if stored is None:
-                await _count(message.turn, event.conversation_id, services)
+                await _count(turn.turn, event.conversation_id, services)
                 continue
             if stored.user_id != event.user_id:
                 raise BadEvent(_ANOTHERS) from None
-            message = stored
+            message, turn = stored, TurnLogged.from_stored(stored.event or "")
         await store.touch_conversation(message)
-        return TurnLogged.from_stored(message.event or "")
+        return turn
 
 
 async def _count(turn: int, conversation_id: ConversationId, services: Services) -> None:
@@ -56,34 +57,36 @@ async def _count(turn: int, conversation_id: ConversationId, services: Services)
         await services.store.touch_conversation(taken)
 
 
-def _message(event: QuestionAsked, question_id: QuestionId, turn: int, record: Record, services: Services) -> Message:
-    now = services.clock()
-    logged = TurnLogged(
+def _turn(event: QuestionAsked, question_id: QuestionId, turn: int, record: Record, services: Services) -> TurnLogged:
+    return TurnLogged(
         conversation_id=event.conversation_id,
         user_id=event.user_id,
         question_id=question_id,
         turn=turn,
         record_time=record.time,
-        logged_at=now,
+        logged_at=services.clock(),
         text=event.text,
         mode=decided_mode(event.text, event.mode),
         asked_at=event.asked_at,
         sources=event.sources,
         metadata=event.metadata,
     )
-    stored = logged.to_json()
-    if len(stored) > MAX_EVENT:
-        raise BadEvent(f"sources and metadata: the turn has {len(stored)} bytes, more than {MAX_EVENT}; send less")
+
+
+def _message(turn: TurnLogged) -> Message:
+    event = turn.to_json()
+    if len(event) > MAX_EVENT:
+        raise BadEvent(f"sources and metadata: the turn has {len(event)} bytes, more than {MAX_EVENT}; send less")
     return Message(
-        conversation_id=event.conversation_id,
-        message_id=question_id,
-        user_id=event.user_id,
+        conversation_id=turn.conversation_id,
+        message_id=turn.question_id,
+        user_id=turn.user_id,
         role="USER",
-        text=event.text,
-        question_id=question_id,
-        turn=turn,
-        create_time=now,
-        event=stored.decode(),
+        text=turn.text,
+        question_id=turn.question_id,
+        turn=turn.turn,
+        create_time=turn.logged_at,
+        event=event.decode(),
     )
 
 

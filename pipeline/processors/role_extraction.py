@@ -31,7 +31,7 @@ class Extracted:
     cost: Cost = _NO_COST
     """Without a call where the question could teach nothing."""
     proposed: Json = None
-    """What the model said, unchecked."""
+    """What the model itself said, unchecked and not mended."""
 
 
 async def handle(event: TurnLogged, record: Record, services: Services) -> Sequence[Output]:
@@ -83,7 +83,7 @@ async def extract(question: str, history: Sequence[str], model: Model) -> Extrac
         log.exception("reading an extraction failed", extra={"action": "rules_failed"})
         return Extracted(None, f"reading the extraction failed: {type(exc).__name__}", cost)
     failure = None if extraction else "the model's reply holds no object that could be read"
-    return Extracted(extraction, failure, cost, proposal.content)
+    return Extracted(extraction, failure, cost, proposal.content if proposal.said is None else proposal.said)
 
 
 async def _read(content: Json, question: str) -> Extraction | None:

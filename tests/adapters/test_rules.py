@@ -132,6 +132,12 @@ async def test_neutral_questions_and_small_talk_teach_nothing(question: str) -> 
     assert content["score"] < 0.5
 
 
+async def test_a_short_denial_is_no_small_talk() -> None:
+    """ "I'm not a teacher" is made of small words alone."""
+    assert (await extract("我不是老师"))["denies"] == ["老师"]
+    assert (await extract("im not a mate, im a doctor"))["states"] == ["doctor"]
+
+
 @pytest.mark.parametrize(
     ("question", "role"),
     [

@@ -2,11 +2,13 @@
 
 import asyncio
 import random
-import signal
+import time
 
+from pipeline.processors import NAMES
 from tests.chaos.figures import Figures
-from tests.chaos.load import conversation_of
+from tests.chaos.load import AT_ONCE, conversation_of
 from tests.chaos.outages import nothing_failed
+from tests.chaos.processes import STOP_GRACE
 from tests.chaos.stage import SESSION, Stage
 from tests.scripted_model import hangs
 
@@ -20,10 +22,22 @@ _EVENTS: dict[str, tuple[str, dict[str, str]]] = {
     "extractions": ("extractions", {}),
     "guidance": ("role_tracks", {}),
 }
+#: How many turns are answered after a thaw before the next freeze.
+_THAWED = 100
 #: The drain deadline of a worker whose model hangs, in seconds.
 _SHORT_DRAIN = 3
-#: How long an idle standby may take to take over, in seconds: the dead one's session, and a rebalance.
+#: How long a standby may take to take over, in seconds: the dead one's session, and a rebalance.
 _TAKES_OVER = SESSION + 10.0
+#: The processor that two workers of the standby case share.
+_SHARED = "role-extraction"
+
+
+def in_work_at_kill(figures: Figures) -> str | None:
+    """What is redelivered after a kill is no more than what was not committed then."""
+    for redelivered, most in zip(figures.redelivered_by_kill, figures.may_come_again, strict=True):
+        if redelivered > most:
+            return f"{redelivered} redelivered after a kill that {most} may come of"
+    return nothing_failed(figures)
 
 
 def nothing_redelivered(figures: Figures) -> str | None:
@@ -33,9 +47,23 @@ def nothing_redelivered(figures: Figures) -> str | None:
     return nothing_failed(figures)
 
 
+def drained_to_the_deadline(figures: Figures) -> str | None:
+    """A hung call has the whole deadline, and no worker more than that and a grace."""
+    if not _SHORT_DRAIN <= figures.drain <= _SHORT_DRAIN + STOP_GRACE:
+        return f"a stop took {figures.drain:.1f} s with a drain deadline of {_SHORT_DRAIN} s"
+    return nothing_failed(figures)
+
+
+def overtaken_while_frozen(figures: Figures) -> str | None:
+    """A thawed worker makes the calls that it had decided on, one a conversation at most."""
+    if figures.overtaken_calls > AT_ONCE * figures.ends:
+        return f"{figures.overtaken_calls} calls of thawed workers"
+    return nothing_failed(figures)
+
+
 def taken_over(figures: Figures) -> str | None:
-    if figures.resumed > _TAKES_OVER:
-        return f"{figures.resumed:.0f} s to take over"
+    if not 0 < figures.taken_over <= _TAKES_OVER:
+        return f"{figures.taken_over:.1f} s to take over"
     return nothing_failed(figures)
 
 
@@ -48,7 +76,7 @@ async def kill(stage: Stage) -> None:
     for turns in _ends(stage):
         worker = await stage.start_worker()
         await stage.answered(turns)
-        await stage.kill_worker(worker)
+        await stage.kill_only_worker(worker)
     await stage.start_worker()
 
 
@@ -62,11 +90,16 @@ async def term(stage: Stage) -> None:
 
 
 async def term_hung(stage: Stage) -> None:
-    """SIGTERM while every model call hangs: `stop_worker` kills, and says so, what outlasts the drain deadline."""
+    """SIGTERM while every model call hangs."""
     worker = await stage.start_worker(DRAIN_TIMEOUT=_SHORT_DRAIN)
     await stage.answered(*stage.times(1))
     stage.model.mood = lambda call: hangs(60)
-    await asyncio.sleep(1)
+    answered = -1
+    while stage.witness.answered > answered:  # those that were answered before
+        answered = stage.witness.answered
+        await asyncio.sleep(1)
+    if not stage.model.running:
+        stage.problems.append("no call hung")
     await stage.stop_worker(worker)
     stage.model.mood = None
     await stage.start_worker()
@@ -101,15 +134,13 @@ async def scale(stage: Stage) -> None:
 
 
 async def freeze(stage: Stage) -> None:
-    """SIGSTOP of one of two workers for longer than its session, then SIGCONT."""
+    """SIGSTOP of one of two workers for longer than its session, then SIGCONT, under load."""
     frozen = await stage.start_worker()
     await stage.start_worker()
     for turns in stage.times(max(2, stage.scale.turns // (2 * _TURNS_AN_END))):
         await stage.answered(turns)
-        stage.ends += 1
-        frozen.signal(signal.SIGSTOP)
-        await asyncio.sleep(stage.scale.freeze)
-        frozen.signal(signal.SIGCONT)
+        await stage.freeze_worker(frozen)
+        await stage.answered(stage.witness.answered + _THAWED)
 
 
 async def forced(stage: Stage) -> None:
@@ -119,13 +150,23 @@ async def forced(stage: Stage) -> None:
 
 
 async def standby(stage: Stage) -> None:
-    """A worker that has been dealt no partition for a while takes over when the others are killed."""
-    busy = await stage.start_worker()
+    """Of two workers that share a topic of one partition, the one that was dealt none takes over when the other dies.
+
+    By then it has idled for longer than a poll interval of two hours: its idling counts a thousandfold.
+    """
+    await stage.start_worker(processors=[name for name in NAMES if name != _SHARED])
+    pair = [await stage.start_worker("tests.chaos.impatient", [_SHARED]) for _ in range(2)]
     await stage.answered(*stage.times(1))
-    idle = [await stage.start_worker() for _ in range(2)]
+    before = stage.model.made.copy()
     await asyncio.sleep(stage.scale.idle)
+    made = stage.model.made - before
+    idle, busy = sorted(pair, key=lambda worker: made[worker.name])
+    if made[idle.name] or not made[busy.name]:
+        stage.problems.append(f"no worker idled while another worked: {dict(made)}")
+    killed, called = time.monotonic(), stage.model.made[idle.name]
     await stage.kill_worker(busy)
-    await stage.kill_worker(idle.pop(0))
+    await stage.until(lambda: stage.model.made[idle.name] > called, "the standby takes over")
+    stage.taken_over = time.monotonic() - killed
 
 
 async def duplicates(stage: Stage) -> None:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from motor.motor_asyncio import AsyncIOMotorDatabase
+from pydantic.alias_generators import to_camel
 
 from pipeline.domain.similarity import lexical
 from pipeline.ports import Model, Record, Services, Store
@@ -23,7 +24,7 @@ Asked = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Figures:
-    """One row of the table. All but `turns` and the last five must be 0 in every case."""
+    """One row of the table; what MUST_BE_ZERO names is 0 in every case."""
 
     case: str
     turns: int
@@ -31,9 +32,14 @@ class Figures:
     doubled: int
     disordered: int
     forked: int
-    repeated: int
+    repeated_calls: int
     """Model calls for a turn that was stored."""
+    overtaken_calls: int
+    """Model calls that a worker had decided on before it was frozen, for turns stored while it stood still."""
     redelivered: int
+    redelivered_by_kill: list[int]
+    may_come_again: list[int]
+    """What of it each kill explains: the events that come of the records that were not committed."""
     failed: int
     """Answers with `status: failed`."""
     dead_letters: int
@@ -42,25 +48,30 @@ class Figures:
     drain: float
     """The longest stop of a worker by SIGTERM, in seconds."""
     resumed: float
-    """Seconds from the end of the last outage to the first answer after it."""
+    """The most seconds from the end of an outage to the first good answer after it."""
+    taken_over: float
+    """Seconds from the end of a worker to the first call of the one that stood by."""
     log_lines: int
-    """What the workers logged above INFO, in lines."""
+    """What the workers logged beyond that they run and drain, in lines."""
     seconds: float
 
     @property
     def per_second(self) -> float:
         return self.turns / self.seconds
 
-    def faults(self, repeated: int) -> list[str]:
-        """What must never be, as "2 lost"; so many repeated calls may be."""
-        most = {"repeated": repeated}
-        return [f"{count} {name}" for name in MUST_BE_ZERO if (count := getattr(self, name)) > most.get(name, 0)]
+    def faults(self) -> list[str]:
+        """What must never be, as "2 lost"."""
+        return [f"{count} {name.replace('_', ' ')}" for name in MUST_BE_ZERO if (count := getattr(self, name))]
 
     def plain(self) -> dict[str, Any]:
-        return {**asdict(self), "per_second": self.per_second}
+        """By the names that are read elsewhere, rounded."""
+        values = {**asdict(self), "per_second": self.per_second}
+        return {
+            to_camel(name): round(value, 1) if isinstance(value, float) else value for name, value in values.items()
+        }
 
 
-MUST_BE_ZERO = ("lost", "doubled", "disordered", "forked", "repeated")
+MUST_BE_ZERO = ("lost", "doubled", "disordered", "forked", "repeated_calls")
 
 
 async def track_figures(
@@ -69,12 +80,10 @@ async def track_figures(
     """Lost, doubled, disordered and forked turns."""
     whole = [question for questions in asked.values() for question in questions]
     found = [await _turns(database, collection, role) for collection, role in _LEFT]
-    answered_for_good = found[-1]
-    missing = {question for documents in found[:-1] for question in whole if question not in documents}
+    missing = {question for documents in found for question in whole if question not in documents}
     missing |= {question for topic in OUTPUTS for question in whole if question not in witness.first[topic]}
-    without_answer = sum(question not in answered_for_good for question in whole)
     return {
-        "lost": max(len(missing), without_answer - witness.failed_answers),
+        "lost": len(missing),
         "doubled": sum(len(turns) - 1 for documents in found for turns in documents.values()) + witness.differing,
         "disordered": _misnumbered(asked, found) + _out_of_order(asked, witness) + witness.renumbered,
         "forked": await forked(database),
@@ -121,7 +130,7 @@ class _Before:
         self._previous = previous
         self.added: TrackEntry | None = None
 
-    async def track(self, *_: object) -> list[TrackEntry]:
+    async def last_entries(self, *_: object) -> list[TrackEntry]:
         return [] if self._previous is None else [self._previous]
 
     async def add_entry(self, entry: TrackEntry) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from itertools import count
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
@@ -32,20 +34,21 @@ def text_of(conversation: str, turn: int) -> str:
 
 
 class Load:
-    """Publishes `turns` questions; `room(asked)` waits until that many may have been asked."""
+    """Publishes questions until `enough` is set, `turns` at least.
 
-    def __init__(self, brokers: str, prefix: str, turns: int, room: Callable[[int], Awaitable[None]]) -> None:
-        self._brokers, self._prefix, self._room = brokers, prefix, room
-        conversations, rest = divmod(turns, LENGTH)
-        self.lengths = {f"c{number}": LENGTH for number in range(conversations)}
-        if rest:
-            self.lengths[f"c{conversations}"] = rest
-        self.asked: dict[str, list[str]] = {name: [] for name in self.lengths}
+    `room(asked)` waits until more than so many may be asked, and returns whether it came to that.
+    """
+
+    def __init__(self, brokers: str, prefix: str, turns: int, room: Callable[[int], Awaitable[bool]]) -> None:
+        self._brokers, self._prefix, self._turns, self._room = brokers, prefix, turns, room
+        self.asked: dict[str, list[str]] = defaultdict(list)
         """The ids of a conversation's questions, in the order in which they were first published."""
+        self.enough = False
 
     @property
     def turns(self) -> int:
-        return sum(self.lengths.values())
+        """How many questions were asked."""
+        return sum(map(len, self.asked.values()))
 
     async def start(self) -> None:
         self.producer = AIOKafkaProducer(bootstrap_servers=self._brokers, acks="all", request_timeout_ms=10_000)
@@ -56,14 +59,13 @@ class Load:
 
     async def publish(self) -> None:
         """Publish everything, as fast as it is answered."""
-        names, asked = list(self.lengths), 0
-        for first in range(0, len(names), AT_ONCE):
-            group = names[first : first + AT_ONCE]
+        for first in count(step=AT_ONCE):
+            names = [f"c{number}" for number in range(first, first + AT_ONCE)]
             for turn in range(1, LENGTH + 1):
-                going_on = [name for name in group if turn <= self.lengths[name]]
-                asked += len(going_on)
-                await self._room(asked)
-                await asyncio.gather(*(self.ask(name, turn) for name in going_on))
+                missing = max(0, self._turns - self.turns) if self.enough else AT_ONCE
+                if not missing or not await self._room(self.turns):
+                    return
+                await asyncio.gather(*(self.ask(name, turn) for name in names[:missing]))
 
     async def ask(self, conversation: str, turn: int) -> None:
         """Publish one question, again and again while Kafka is away; a question may be asked twice."""

@@ -13,31 +13,43 @@ from tests.scripted_model import Call, Reply, Script, ScriptedModel, default_rep
 
 #: Seconds of a call, at least and at most.
 _LATENCY = (0.02, 0.08)
-#: A document this much older than a call, in seconds, was there before the caller could look.
-_SURELY_BEFORE = 1.0
+#: A document this much older than a call was there before the caller could look.
+_SURELY_BEFORE = timedelta(seconds=1)
+#: Within this time after it was thawed, a worker makes the calls that it had decided on before.
+_THAWING = timedelta(seconds=2)
 _QUESTION = re.compile(r"question (\S+):")
 
-IsStored = Callable[[str, str, datetime], Awaitable[bool]]
+StoredAt = Callable[[str, str], Awaitable[datetime | None]]
 
 
 class Model:
     """Answers as in a good mood, until `mood` is another script; `stop` and `start` take its port away and give it.
 
-    `is_stored(kind, question_id, before)` tells whether a call's outcome was stored before a time.
+    `stored_at(kind, question_id)` tells when a call's outcome was stored.
     """
 
-    def __init__(self, is_stored: IsStored) -> None:
-        self._is_stored = is_stored
+    def __init__(self, stored_at: StoredAt) -> None:
+        self._stored_at = stored_at
         self.mood: Script | None = None
-        self.calls: Counter[tuple[str, str]] = Counter()
+        self.made: Counter[str] = Counter()
+        """Calls by the API key, which is the worker's name."""
+        self.stood_still: dict[str, tuple[datetime, datetime]] = {}
+        """When a worker was last frozen, and thawed."""
         self.repeated = 0
         """Calls for a turn whose outcome was stored."""
+        self.overtaken = 0
+        """Calls that a worker had decided on when it was frozen, for a turn that was stored while it stood still."""
+        self._calls: Counter[tuple[str, str]] = Counter()
         self._checks: set[asyncio.Task[None]] = set()
         self._server = ScriptedModel(otherwise=self._reply, port=quiet_port())
 
     @property
     def base_url(self) -> str:
         return self._server.base_url
+
+    @property
+    def running(self) -> int:
+        return self._server.running
 
     async def start(self) -> None:
         await self._server.__aenter__()
@@ -51,19 +63,28 @@ class Model:
 
     def _reply(self, call: Call) -> Reply:
         self._server.calls.clear()
+        caller = call.headers["Authorization"].removeprefix("Bearer ")
+        self.made[caller] += 1
         asked = call.data["question"] if call.kind == "extraction" else call.last
         found = _QUESTION.search(asked)
         assert found is not None, asked
         name = (call.kind, found[1])
-        self.calls[name] += 1
-        if self.calls[name] > 1:
-            check = asyncio.create_task(self._check(name))
+        self._calls[name] += 1
+        if self._calls[name] > 1:
+            check = asyncio.create_task(self._check(*name, caller))
             self._checks.add(check)
             check.add_done_callback(self._checks.discard)
         if self.mood is not None:
             return self.mood(call)
         return replace(default_reply(call), latency=random.uniform(*_LATENCY))
 
-    async def _check(self, name: tuple[str, str]) -> None:
-        before = datetime.now(UTC) - timedelta(seconds=_SURELY_BEFORE)
-        self.repeated += await self._is_stored(*name, before)
+    async def _check(self, kind: str, question: str, caller: str) -> None:
+        called = datetime.now(UTC)
+        stored = await self._stored_at(kind, question)
+        if stored is None or stored > called - _SURELY_BEFORE:
+            return
+        frozen, thawed = self.stood_still.get(caller, (called, called))
+        if frozen <= stored <= thawed and called <= thawed + _THAWING:
+            self.overtaken += 1
+        else:
+            self.repeated += 1

@@ -7,9 +7,10 @@ from tests.chaos.figures import Figures
 from tests.chaos.stage import Stage
 from tests.scripted_model import Call, Reply, fails, hangs
 
-#: Lines a worker may log for one outage: that it began, that it is over, and what Faust says of late commits.
-_LINES = 5
-#: Seconds from the end of an outage to the next answer.
+#: Lines a worker may log for one outage: that it began and is over, the same of two reasons for dead letters, and
+#: two words of the libraries.
+_LINES = 8
+#: Seconds from the end of an outage to the next good answer; a breaker looks every ten.
 _RESUME = 15.0
 #: Model calls that hang or fail are given up soon here, so that a small run shows both.
 HASTY: dict[str, Any] = {"MODEL__TIMEOUT": 2, "MODEL__RETRIES": 1}
@@ -17,11 +18,7 @@ HASTY: dict[str, Any] = {"MODEL__TIMEOUT": 2, "MODEL__RETRIES": 1}
 
 def said_once(figures: Figures) -> str | None:
     """An outage is a few log lines, is over soon after its end, and makes nothing a dead letter."""
-    if figures.log_lines > _LINES * figures.ends:
-        return f"{figures.log_lines} log lines"
-    if figures.resumed > _RESUME:
-        return f"{figures.resumed:.0f} s to resume"
-    return nothing_failed(figures)
+    return _told_and_over(figures) or nothing_failed(figures)
 
 
 def nothing_failed(figures: Figures) -> str | None:
@@ -31,11 +28,19 @@ def nothing_failed(figures: Figures) -> str | None:
 
 
 def failed_with_letters(figures: Figures) -> str | None:
-    """Trouble of the model costs what it must, and each cost is a dead letter."""
+    """Trouble of the model costs what it must, each cost is a dead letter, and the log tells of the trouble alone."""
     if not figures.failed:
         return "no answer failed: the trouble was not noticed"
     if figures.dead_letters < figures.failed:
         return f"{figures.failed} failed answers, only {figures.dead_letters} dead letters"
+    return _told_and_over(figures)
+
+
+def _told_and_over(figures: Figures) -> str | None:
+    if figures.log_lines > _LINES * figures.ends:
+        return f"{figures.log_lines} log lines"
+    if figures.resumed > _RESUME:
+        return f"{figures.resumed:.0f} s to resume"
     return None
 
 

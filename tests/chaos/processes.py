@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,10 +16,10 @@ from pipeline.adapters.embedded.programs import find_database, mongo_url
 
 #: Seconds that a worker may take to start on a busy machine.
 _START_SECONDS = 60.0
-#: What an interpreter may take to end on a busy machine, in seconds.
-_SLOW_MACHINE = 5.0
 #: What a stop may take beyond the drain deadline, in seconds.
 STOP_GRACE = 3.0
+#: How much later than that it is killed, in seconds, so that it is known by how much it is late.
+_LATE = 10.0
 
 
 def quiet_port() -> int:
@@ -35,13 +35,38 @@ def quiet_port() -> int:
 _RUNS = "worker is running"
 
 
-class Worker:
-    """One `rolestream worker`, or another program that says the same when it runs; its log is in a file."""
+#: Log lines of a worker that starts and stops in order.
+_ORDERLY = (_RUNS, '"action": "drained"')
 
-    def __init__(self, environment: Mapping[str, str], log: Path, module: str = "pipeline.cli") -> None:
-        self._environment, self._log, self._module = environment, log, module
+
+class Worker:
+    """One `rolestream worker`, or another program that says the same when it runs; its log is in `folder`.
+
+    It dies with the process that started it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        environment: Mapping[str, str],
+        folder: Path,
+        module: str = "pipeline.cli",
+        processors: Sequence[str] = (),
+    ) -> None:
+        self.name, self._environment, self._log = name, environment, folder / f"{name}.log"
+        self._command = (sys.executable, "-m", "tests.chaos.leash", str(os.getpid()), module, "worker", *processors)
         self._process: asyncio.subprocess.Process | None = None
         self.stop_seconds = 0.0
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def stop_deadline(self) -> float:
+        """Seconds from SIGTERM to its end, at most."""
+        return float(self._environment["ROLESTREAM_DRAIN_TIMEOUT"]) + STOP_GRACE
 
     @property
     def is_running(self) -> bool:
@@ -51,16 +76,16 @@ class Worker:
         """What it has logged so far."""
         return self._log.read_text(errors="replace").splitlines()
 
-    def complaints(self) -> list[str]:
-        """What it has logged as worse than information, and what is no log line but printed all the same."""
-        return [line for line in self.lines() if '"level": "INFO"' not in line and _RUNS not in line]
+    def remarks(self) -> list[str]:
+        """What it has logged beyond that it runs and drains."""
+        return [line for line in self.lines() if not any(word in line for word in _ORDERLY)]
 
     async def start(self) -> None:
         """Returns when the worker runs."""
-        command = (sys.executable, "-m", self._module, "worker")
+        environment = {**os.environ, **self._environment}
         with self._log.open("wb") as stderr:
             self._process = await asyncio.create_subprocess_exec(
-                *command, env={**os.environ, **self._environment}, stderr=stderr, stdout=asyncio.subprocess.DEVNULL
+                *self._command, env=environment, stderr=stderr, stdout=asyncio.subprocess.DEVNULL
             )
         async with asyncio.timeout(_START_SECONDS):
             while not any(_RUNS in line for line in self.lines()):
@@ -69,13 +94,12 @@ class Worker:
                 await asyncio.sleep(0.05)
 
     async def stop(self) -> int:
-        """SIGTERM; returns the exit code, and kills what has not ended when it must have."""
+        """SIGTERM; returns the exit code, and kills what has not ended long after it must have."""
         assert self._process is not None
         begun = time.monotonic()
         self.signal(signal.SIGTERM)
-        drain = float(self._environment["ROLESTREAM_DRAIN_TIMEOUT"])
         try:
-            async with asyncio.timeout(drain + STOP_GRACE + _SLOW_MACHINE):
+            async with asyncio.timeout(self.stop_deadline + _LATE):
                 code = await self._process.wait()
         except TimeoutError:
             await self.kill()

@@ -5,17 +5,16 @@ from types import MappingProxyType
 
 from tests.chaos import cases, outages
 from tests.chaos.figures import Figures
-from tests.chaos.load import AT_ONCE
 from tests.chaos.performing import Case
 
 CASES: Mapping[str, Case] = MappingProxyType(
     {
-        "kill": Case(cases.kill, outages.nothing_failed),
+        "kill": Case(cases.kill, cases.in_work_at_kill),
         "term": Case(cases.term, cases.nothing_redelivered),
-        "term-hung": Case(cases.term_hung, outages.nothing_failed, turns=500),
+        "term-hung": Case(cases.term_hung, cases.drained_to_the_deadline, turns=500),
         "rebalance": Case(cases.rebalance, outages.nothing_failed),
         "scale": Case(cases.scale, cases.nothing_redelivered),
-        "freeze": Case(cases.freeze, outages.nothing_failed, repeated=AT_ONCE),
+        "freeze": Case(cases.freeze, cases.overtaken_while_frozen),
         "broker-restart": Case(outages.broker_restart, outages.said_once),
         "cluster-away": Case(outages.cluster_away, outages.said_once),
         "node-lost": Case(outages.node_lost, outages.said_once, nodes=3),
@@ -23,26 +22,45 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "database-away": Case(outages.database_away, outages.said_once),
         "model-refusing": Case(outages.model_refusing, outages.failed_with_letters),
         "model-hanging": Case(outages.model_hanging, outages.failed_with_letters),
-        "model-limiting": Case(outages.model_limiting, outages.nothing_failed),
+        "model-limiting": Case(outages.model_limiting, outages.said_once),
         "model-failing": Case(outages.model_failing, outages.failed_with_letters),
         "duplicates": Case(cases.duplicates, outages.nothing_failed),
         # Each stage doubles what the one before it doubled: an answer comes sixteen times.
         "forced": Case(cases.forced, outages.nothing_failed, turns=250),
-        "standby": Case(cases.standby, cases.taken_over, turns=500),
+        "standby": Case(cases.standby, cases.taken_over, partitions=1, turns=500),
     }
 )
 
-_COLUMNS = (
-    *("turns", "lost", "doubled", "disordered", "forked", "repeated", "redelivered", "failed", "dead_letters"),
-    *("ends", "drain", "resumed", "log_lines", "seconds", "per_second"),
-)
+#: Of each column, its heading and the figure.
+_COLUMNS = {
+    "turns": "turns",
+    "lost": "lost",
+    "doubled": "doubled",
+    "disordered": "disordered",
+    "forked": "forked",
+    "repeated": "repeated_calls",
+    "overtaken": "overtaken_calls",
+    "redelivered": "redelivered",
+    "failed": "failed",
+    "letters": "dead_letters",
+    "ends": "ends",
+    "drain": "drain",
+    "resumed": "resumed",
+    "taken over": "taken_over",
+    "log lines": "log_lines",
+    "seconds": "seconds",
+    "turns/s": "per_second",
+}
 
 
 def header() -> str:
-    return f"{'case':<17}" + "".join(f"{name.replace('_', ' '):>13}" for name in _COLUMNS)
+    return f"{'case':<17}" + "".join(f"{heading:>12}" for heading in _COLUMNS)
 
 
 def row(figures: Figures) -> str:
-    values = figures.plain()
-    cells = (f"{value:.1f}" if isinstance(value, float) else str(value) for value in map(values.__getitem__, _COLUMNS))
-    return f"{figures.case:<17}" + "".join(f"{cell:>13}" for cell in cells)
+    """The figures, and for each kill what came again of what may come again."""
+    values = [getattr(figures, name) for name in _COLUMNS.values()]
+    cells = (f"{value:.1f}" if isinstance(value, float) else str(value) for value in values)
+    kills = zip(figures.redelivered_by_kill, figures.may_come_again, strict=True)
+    by_kill = "".join(f"  {again}/{most}" for again, most in kills)
+    return f"{figures.case:<17}" + "".join(f"{cell:>12}" for cell in cells) + by_kill

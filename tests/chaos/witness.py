@@ -15,15 +15,16 @@ OUTPUTS = ("turns", "extractions", "guidance", "answers")
 _READ = (*OUTPUTS, "dead-letters")
 #: How many questions may be unanswered before the next are asked.
 AHEAD = 200
-#: Seconds without a new answer after which nothing is waited for any more.
-STALLED_AFTER = 90.0
 
 
 class Witness:
-    """`first` holds, by topic, a digest of each question's first event, in the order of the topic."""
+    """`first` holds, by topic, a digest of each question's first event, in the order of the topic.
 
-    def __init__(self, brokers: str, prefix: str, partitions: int) -> None:
-        self._prefix = prefix
+    After `patience` seconds without a new answer nothing is waited for any more.
+    """
+
+    def __init__(self, brokers: str, prefix: str, partitions: int, patience: float) -> None:
+        self._prefix, self._patience = prefix, patience
         self._places = [TopicPartition(prefix + topic, number) for topic in _READ for number in range(partitions)]
         self._brokers = brokers
         self.first: dict[str, dict[str, bytes]] = {topic: {} for topic in OUTPUTS}
@@ -39,6 +40,10 @@ class Witness:
     @property
     def answered(self) -> int:
         return len(self.first["answers"])
+
+    @property
+    def answered_well(self) -> int:
+        return self.answered - self.failed_answers
 
     async def start(self) -> None:
         self._consumer = AIOKafkaConsumer(bootstrap_servers=self._brokers, fetch_max_wait_ms=50)
@@ -57,16 +62,16 @@ class Witness:
         """Wait for something while there are new answers; returns whether it came."""
         self.answered_at = time.monotonic()
         while not true():
-            if time.monotonic() - self.answered_at > STALLED_AFTER:
+            if time.monotonic() - self.answered_at > self._patience:
                 return False
             if self._read is not None and self._read.done():
                 self._read.result()
             await asyncio.sleep(0.02)
         return True
 
-    async def room(self, asked: int) -> None:
-        """Wait until of so many questions no more than AHEAD are unanswered."""
-        await self.until(lambda: asked - self.answered <= AHEAD)
+    async def room(self, asked: int) -> bool:
+        """Wait until of so many questions no more than AHEAD are unanswered; returns whether it came."""
+        return await self.until(lambda: asked - self.answered <= AHEAD)
 
     async def catch_up(self) -> None:
         """Read to where the topics end now."""

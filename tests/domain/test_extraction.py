@@ -163,6 +163,36 @@ def test_code_supports_an_identity_that_nobody_states() -> None:
     assert extraction.identities == ["software engineer"]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "from next week I'm a team lead",
+        "return policy for my shop, I'm a team lead",
+        "let me be clear, I'm a team lead",
+        "class of 32 today, I'm a team lead",
+        "select a pump for me, I'm a team lead",
+    ],
+)
+def test_prose_that_opens_with_a_keyword_is_no_code(question: str) -> None:
+    """It states what it states."""
+    assert about(question, "team lead", quote="I'm a team lead").states == ["team lead"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def lead(team):  # I'm a team lead",
+        "from team import lead  # I'm a team lead",
+        'class Lead(Team): role = "I\'m a team lead"',
+        "SELECT role, name FROM staff -- I'm a team lead",
+        "const role = 1 // I'm a team lead",
+    ],
+)
+def test_a_line_of_code_states_nothing(line: str) -> None:
+    """Also without a fence."""
+    assert about(f"why does this fail?\n{line}", "team lead", quote="I'm a team lead").states == []
+
+
 def test_an_apostrophe_opens_no_quotation() -> None:
     """Words between two apostrophes are the user's own."""
     assert about("it's a mess, roofer here, can't climb", "roofer", quote="roofer here").states == ["roofer"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.domain.guards import clauses, past, pretended, said_of_other, wished
+from pipeline.domain.guards import clauses, named_as_other, past, pretended, said_of_other, wished
 from pipeline.domain.quoting import own_words
 
 
@@ -36,6 +36,52 @@ def test_clauses_end_at_punctuation_and_joining_words(text: str, wanted: list[st
 def test_other_people(clause: str, name: str, caught: bool) -> None:
     """The subject of the clause decides whose role it is."""
     assert said_of_other(clause, name) is caught
+
+
+@pytest.mark.parametrize(
+    ("clause", "name"),
+    [
+        ("my dentist says i grind my teeth", "dentist"),
+        ("my old piano teacher told me to slow down", "piano teacher"),
+        ("the plumber told me the valve is fine", "plumber"),
+        ("a client of mine wants everything in pink", "client"),
+        ("how do I tell a tenant to move out", "tenant"),
+        ("patient is back with a cough", "patient"),
+        ("thats my boss's bio", "boss"),
+        ("his captain says blackout curtains", "captain"),
+        ("我奶奶摔了一跤", "奶奶"),
+        ("阅读题总被老师扣分", "阅读老师"),
+        ("教练说我膝盖内扣", "教练"),
+        ("给学员排课老撞车", "学员"),
+        ("组里新来的徒弟不戴手套", "徒弟"),
+    ],
+)
+def test_the_word_for_somebody_else(clause: str, name: str) -> None:
+    """A role that the clause only names as that of another."""
+    assert named_as_other(clause, name)
+
+
+@pytest.mark.parametrize(
+    ("clause", "name"),
+    [
+        ("my job as a nurse", "nurse"),
+        ("my fellow nurses say so", "nurse"),
+        ("my profession is translator", "translator"),
+        ("I'm the only nurse on the ward", "nurse"),
+        ("my student loan is due", "student"),
+        ("me and my coworker are both nurses", "nurse"),
+        ("any tips for a first time mom", "mom"),
+        ("my manager wants the product roadmap", "product manager"),
+        ("我们护士三班倒", "护士"),
+        ("我学生证丢了", "学生"),
+        ("我是三个孩子的妈妈", "妈妈"),
+        ("作为一个学生怎么理财", "学生"),
+        ("宝妈一枚求推荐", "妈妈"),
+    ],
+)
+def test_a_word_that_may_be_the_users_own_passes(clause: str, name: str) -> None:
+    """A guard that cannot tell lets the role pass."""
+    assert not named_as_other(clause, name)
 
 
 def test_role_play_the_past_and_wishes() -> None:

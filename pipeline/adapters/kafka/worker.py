@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 # Services of Faust's log under the name of the module that their class is in, unless they are told otherwise.
 _faust_log = logging.getLogger("faust")
 
-# Faust's idle standby leaves its group after this many seconds, so it must never come.
+# Faust's idle standby leaves its group after this many seconds, and its detectors call an outage a fault of ours.
 _NEVER = 1e7
 _EPOCH, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 #: Seconds between looks at whether the group will have us.
@@ -218,7 +218,7 @@ class ProcessorApp(faust.App):
             self._reread.pop(tp, None)
             return True
         if offset > want and tp not in self._reread:
-            log.warning("%s: expected offset %d, got %d; reading again", tp, want, offset, extra={"action": "reread"})
+            log.info("%s: expected offset %d, got %d; reading again", tp, want, offset, extra={"action": "reread"})
             self._reread[tp] = offset
             await self.consumer.seek(tp, want)
         return False
@@ -294,6 +294,7 @@ def _faust_settings(connection: Connection, drain_timeout: float) -> dict[str, A
         "broker_max_poll_interval": _NEVER,
         "broker_max_poll_records": 100,
         "broker_commit_interval": 0.5,
+        "broker_commit_livelock_soft_timeout": _NEVER,
         "stream_buffer_maxsize": 16384,
         "stream_wait_empty": True,
         "stream_processing_timeout": _NEVER,

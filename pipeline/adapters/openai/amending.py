@@ -3,46 +3,49 @@
 A name goes out by losing the quotes that support it: the rules that judge a proposal then drop it.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
+from pipeline.adapters.openai.hinting import add_hints
+from pipeline.adapters.openai.naming import unsexed
+from pipeline.adapters.openai.quoting import mended_evidence
+from pipeline.adapters.rules.continuing import agree, among
 from pipeline.adapters.rules.proposing import proposed
 from pipeline.adapters.rules.reading import read
+from pipeline.adapters.rules.topics import is_neutral
+from pipeline.domain.extraction import NEUTRAL_SCORE_MAX
+from pipeline.domain.guards import without_relations
 from pipeline.domain.languages import fits_language, language_name
-from pipeline.domain.mentions import hints_at, mentions
-from pipeline.domain.proposals import distinct, names_of, object_of
+from pipeline.domain.mentions import hints_at
+from pipeline.domain.proposals import distinct, names_of, object_of, score_of
 from pipeline.domain.quoting import own_words
-from pipeline.domain.similarity import lexical
-from pipeline.domain.spelling import fold, lines_up, simplified, spans
+from pipeline.domain.similarity import Relation, covers, relation
 from pipeline.ports import Json
-from pipeline.prompts import prompt
 from pipeline.words import words
 
-#: From here on two names agree.
-_AGREE = 0.8
 _NAMES = ("identities", "characteristics", "states", "denies")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]+")
 _OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u3040-\u30ff\uac00-\ud7af]")
-_ELLIPSIS = re.compile(r"\s*(?:…|\.{3,})\s*")
 
 
-def amended(content: Json, question: str, history: Iterable[str]) -> Json:
+def amended(content: Json, question: str, history: Sequence[str]) -> Json:
     """The proposal for a question, mended; what is no object stays as it is."""
     raw = object_of(content)
     if raw is None:
         return content
-    plain = proposed(question, list(history))
+    plain: dict[str, Any] = proposed(question, history)
     proposal: dict[str, Any] = raw | {key: names_of(raw.get(key)) for key in _NAMES}
-    proposal["preferences"] = _by_field(raw.get("preferences"))
-    proposal["evidence"] = list(_evidence(proposal, question, plain["states"]))
+    proposal["preferences"] = _as_asked(_by_field(raw.get("preferences")), plain["preferences"])
+    proposal["evidence"] = mended_evidence(proposal, question, history, plain)
     _drop_unsaid(proposal, question)
     _add_plain_claims(proposal, plain)
-    if not fits_language(str(raw.get("overview") or ""), question):
+    add_hints(proposal, question, plain)
+    if is_neutral(read(question).own) and not any(among(name, plain["identities"]) for name in proposal["identities"]):
+        proposal["score"] = min(score_of(proposal.get("score")), NEUTRAL_SCORE_MAX)
+    if not fits_language(str(proposal.get("overview") or ""), question):
         proposal["overview"] = ""
-    return proposal
+    return unsexed(proposal, (*history, question))
 
 
 def _by_field(preferences: Any) -> Any:
@@ -53,61 +56,9 @@ def _by_field(preferences: Any) -> Any:
     return {entry["field"]: entry for entry in reversed(entries)}
 
 
-def _evidence(proposal: dict[str, Any], question: str, stated: Any) -> Iterator[dict[str, Json]]:
-    """The quotes in the question's own letters, each with those of the proposed names that it supports."""
-    names = distinct(name for key in _NAMES for name in proposal[key])
-    foreign = {fold(name) for name in names if _foreign(name, question) and not _among(name, stated)}
-    items = proposal.get("evidence")
-    for item in items if isinstance(items, list) else []:
-        quote, supports = (item.get("quote"), item.get("supports")) if isinstance(item, dict) else (item, names)
-        supported = [name for name in _named(supports, names) if fold(name) not in foreign]
-        for part in _as_said(quote, question) if isinstance(quote, str) else ():
-            yield {"quote": part, "supports": list[Json](supported)}
-
-
-def _named(supports: Any, names: list[str]) -> Iterator[str]:
-    """The proposed names that are meant: a quote for "nurse" is one for the "ward nurse" of the same proposal."""
-    for meant in names_of(supports if isinstance(supports, list) else [supports]):
-        same = [name for name in names if fold(name) == fold(meant)]
-        yield from same or [name for name in names if lexical(meant, name) >= _AGREE]
-
-
-def _as_said(quote: str, question: str) -> list[str]:
-    """The quote as the question has it, where no more than signs, blanks and the script of Chinese differ."""
-    if spans(quote, question):
-        return [quote]
-    letters, places = _letters(question)
-    found = []
-    for part in _ELLIPSIS.split(quote):
-        wanted, _ = _letters(part)
-        at = letters.find(wanted)
-        if wanted and at >= 0:
-            found.append(question[places[at] : places[at + len(wanted) - 1] + 1])
-    return found or [quote]
-
-
-def _letters(text: str) -> tuple[str, list[int]]:
-    """The letters and digits of a text, and where each of them stands."""
-    plain = [(lines_up(char), place) for place, char in enumerate(simplified(text)) if char.isalnum()]
-    return "".join(chars for chars, _ in plain), [place for chars, place in plain for _ in chars]
-
-
-def _foreign(name: str, question: str) -> bool:
-    """Whether a name is not of this question, or not of its user.
-
-    It is copied from the prompt's examples, or in another language; the question instructs the model, or asks about
-    the occupation as anybody may.
-    """
-    if not fits_language(name, question) or (fold(name) in _example_names() and not hints_at(question, name)):
-        return True
-    own = read(question).own
-    return own.planted or (own.on_a_trade and mentions(question, name))
-
-
-@cache
-def _example_names() -> frozenset[str]:
-    lines = [json.loads(line) for line in prompt("extraction").filled.splitlines() if line.startswith("{")]
-    return frozenset(fold(name) for line in lines for key in _NAMES[:2] for name in line.get(key, []))
+def _as_asked(preferences: Any, plain: Any) -> Any:
+    """What plain words ask for, and how far it reaches ("just this once"), stands before what the model makes of it."""
+    return preferences | plain if isinstance(preferences, dict) else preferences
 
 
 def _drop_unsaid(proposal: dict[str, Any], question: str) -> None:
@@ -116,7 +67,7 @@ def _drop_unsaid(proposal: dict[str, Any], question: str) -> None:
     if _OTHER_SCRIPT.search(question) or language_name(question) not in (None, "English", "中文"):
         return
     sentences = _SENTENCE_END.split(own_words(question).replace("’", "'"))
-    of_self = [sentence for sentence in sentences if _has("selves", sentence)]
+    of_self = [sentence for sentence in sentences if _has("selves", without_relations(sentence))]
     proposal["states"] = [name for name in proposal["states"] if any(hints_at(said, name) for said in of_self)]
     if not any(_has("denials", sentence) for sentence in sentences):
         proposal["denies"] = []
@@ -127,21 +78,28 @@ def _has(kind: str, sentence: str) -> bool:
 
 
 def _add_plain_claims(proposal: dict[str, Any], plain: dict[str, Any]) -> None:
-    """What the rules read outright is certain: it goes in with its quotes, and what it contradicts goes out."""
+    """What the rules read outright is certain: it goes in with its quotes, and what it contradicts goes out.
+
+    The model's own name for a stated role stays unless the words say more: two children's mother, and not a mother.
+    """
     stated, denied = plain["states"], plain["denies"]
-    proposal["states"] = [name for name in proposal["states"] if not _among(name, denied) or _among(name, stated)]
-    proposal["denies"] = [name for name in proposal["denies"] if not _among(name, stated)]
-    new = [name for name in stated if not _among(name, proposal["states"])]
-    proposal["states"] += new
+    proposal["states"] = [name for name in proposal["states"] if not among(name, denied) or among(name, stated)]
+    proposal["denies"] = [name for name in proposal["denies"] if not among(name, stated)]
+    own = {name: [said for said in proposal["states"] if _says_as_much(said, name)] for name in stated}
+    new = [name for name in stated if not own[name]]
+    proposal["states"] = [name for name in proposal["states"] if not any(covers(name, more) for more in new)] + new
     proposal["identities"] = distinct([*new, *proposal["identities"]])
     proposal["denies"] = distinct([*denied, *proposal["denies"]])
-    claims = {fold(name) for name in (*new, *denied)}
     for item in plain["evidence"]:
-        if claims & set(map(fold, item["supports"])):
-            proposal["evidence"].append(item)
+        known = [name for held in proposal["evidence"] if held["quote"] == item["quote"] for name in held["supports"]]
+        claimed = [name for name in item["supports"] if name in new or name in denied]
+        claimed += [said for name in item["supports"] for said in own.get(name, ())]
+        if claimed := [name for name in claimed if name not in known]:
+            proposal["evidence"].append({"quote": item["quote"], "supports": claimed})
     if new:
         proposal["score"] = plain["score"]
 
 
-def _among(name: str, others: Iterable[str]) -> bool:
-    return any(lexical(name, other) >= _AGREE for other in others)
+def _says_as_much(name: str, other: str) -> bool:
+    """Whether the two agree, and the other is not the more specific."""
+    return agree(name, other) and relation(other, name) is not Relation.FORM

@@ -12,7 +12,7 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from pipeline.adapters.openai.dialect import Dialect, adapted
-from pipeline.adapters.openai.pacing import Breaker, Pace
+from pipeline.adapters.openai.pacing import Breaker, Pace, Spell
 from pipeline.adapters.openai.reply_schemas import ReplyShape
 from pipeline.adapters.openai.retrying import retried, retry_after, wait_before_retry
 from pipeline.errors import ModelFailed, ModelRefused
@@ -117,7 +117,8 @@ class Chat:
         pace: Pace,
         permits: Permits,
     ) -> None:
-        self._client, self._pace, self._permits, self._breaker = client, pace, permits, Breaker()
+        self._client, self._pace, self._permits = client, pace, permits
+        self._breaker, self._rate_limit = Breaker(), Spell()
         self._timeout, self._retries = timeout, retries
         self._first_wait, self._longest_wait = first_wait, longest_wait
         self._dialects: dict[str, Dialect] = {}
@@ -127,35 +128,32 @@ class Chat:
         dialect = self._dialects.get(ask.model, Dialect())
         failures, turned_away = 0, 0.0
         while True:
-            with self._permits.resting():
-                await self._pace.turn()
+            if not self._breaker.pauses:
+                with self._permits.resting():
+                    await self._pace.turn()
             if not self._breaker.admits():
-                raise bill.failed("the model server fails every call: it is given a pause, and then tried again")
+                raise bill.failed(f"the model server is given a pause, for every call fails: {self._breaker.reason}")
             outcome = await self._call(ask, dialect, bill)
             if isinstance(outcome, ChatCompletion):
-                self._breaker.succeeded()
-                self._dialects[ask.model] = dialect
+                self._succeeded()
+                self._remember(ask.model, dialect)
                 return _completion(outcome, bill)
             if "content_filter" in outcome.said:
                 raise bill.refused("the model server's content filter declined the request")
             other = adapted(dialect, outcome.status, outcome.said, structured=ask.shape is not None)
             if other is not None:
-                log.info("model server refused a parameter", extra={"action": "model_adapt", "dialect": str(other)})
                 dialect = other
                 continue
             if outcome.status == _TOO_MANY and outcome.retried and turned_away < _PATIENCE_WITH_RATE_LIMITS:
                 turned_away += self._turned_away(outcome)
                 continue
             if outcome.retried:
-                self._breaker.failed()
+                self._failed(outcome.message)
             if not outcome.retried or failures >= self._retries:
                 raise bill.failed(outcome.message)
             wait = wait_before_retry(failures, outcome.wait, self._first_wait, self._longest_wait, random.random())
             failures += 1
-            log.info(
-                "model call failed, trying again",
-                extra={"action": "model_retry", "status": outcome.status, "failures": failures, "seconds": wait},
-            )
+            log.debug("model call failed, trying again in %.1f s: %s", wait, outcome.message)
             with self._permits.resting():
                 await asyncio.sleep(wait)
 
@@ -163,8 +161,34 @@ class Chat:
         """A rate limit slows all calls down and fails none; returns the seconds that it costs."""
         wait = wait_before_retry(0, outcome.wait, self._first_wait, self._longest_wait, random.random())
         self._pace.hold_off(wait)
-        log.info("model server wants fewer calls", extra={"action": "model_rate_limit", "seconds": wait})
+        if self._rate_limit.happened():
+            log.warning("the model server wants fewer calls: slowing down", extra={"action": "rate_limit_began"})
         return wait
+
+    def _failed(self, reason: str) -> None:
+        if self._breaker.failed(reason):
+            log.warning(
+                "the model server fails every call, trying one every %g s: %s",
+                self._breaker.pause,
+                reason,
+                extra={"action": "breaker_opened"},
+            )
+
+    def _succeeded(self) -> None:
+        self._pace.answered()
+        if self._breaker.succeeded():
+            log.warning("the model server is back", extra={"action": "breaker_closed"})
+        if turned_away := self._rate_limit.ended():
+            log.warning(
+                "the model server takes every call again, after it turned away %d",
+                turned_away,
+                extra={"action": "rate_limit_ended"},
+            )
+
+    def _remember(self, model: str, dialect: Dialect) -> None:
+        if dialect != self._dialects.get(model, Dialect()):
+            log.info("the model server takes %s", dialect, extra={"action": "model_adapt"})
+        self._dialects[model] = dialect
 
     async def _call(self, ask: Ask, dialect: Dialect, bill: Bill) -> ChatCompletion | _Trouble:
         parameters = dialect.parameters(ask.shape, ask.max_tokens, ask.temperature)

@@ -85,7 +85,8 @@ class OpenAIModel:
         )
         proposal = await self._object(ask, self._extraction_shape)
         amend = partial(amended, proposal.content, question, history)
-        return replace(proposal, content=amend() if len(question) < _LONG else await asyncio.to_thread(amend))
+        content = amend() if len(question) < _LONG else await asyncio.to_thread(amend)
+        return replace(proposal, content=content, said=proposal.content)
 
     async def report(self, request: AnswerRequest) -> Proposal:
         shape = report_shape(request.sources)

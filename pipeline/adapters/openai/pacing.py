@@ -6,6 +6,11 @@ from collections.abc import Callable
 
 Clock = Callable[[], float]
 
+#: Seconds between calls once one was turned away, at first and at most; how a call that was turned away and one that
+#: was answered change it. A server may count what it turns away: to come back with all calls at once would never end.
+_FIRST_GAP, _LONGEST_GAP = 0.05, 0.5
+_TURNED_AWAY, _ANSWERED = 1.5, 0.93
+
 
 class Bucket:
     """An allowance a minute, used up to the full minute at once; what was overdrawn is waited for."""
@@ -40,47 +45,96 @@ class Pace:
         self, requests_a_minute: float | None = None, tokens_a_minute: float | None = None, now: Clock = time.monotonic
     ) -> None:
         self._requests, self._tokens = Bucket(requests_a_minute, now), Bucket(tokens_a_minute, now)
-        self._now, self._not_before = now, 0.0
+        self._now, self._not_before, self._last = now, 0.0, 0.0
+        self.gap = 0.0
+        """Seconds between two calls."""
+        self._queue = asyncio.Lock()
 
     async def turn(self) -> None:
-        """Wait until a call may be made; each caller looks again, for many wait at once."""
-        while wait := max(0.0, self._requests.wait(), self._tokens.wait(), self._not_before - self._now()):  # noqa: ASYNC110 - no event tells that time has passed
-            await asyncio.sleep(wait)
-        self._requests.take(1)
+        """Wait until a call may be made: first come, first served."""
+        async with self._queue:
+            while wait := self._wait():  # noqa: ASYNC110 - no event tells that time has passed
+                await asyncio.sleep(wait)
+            self._requests.take(1)
+            self._last = self._now()
+
+    def _wait(self) -> float:
+        earliest = max(self._not_before, self._last + self.gap)
+        return max(0.0, self._requests.wait(), self._tokens.wait(), earliest - self._now())
 
     def spent(self, tokens: int) -> None:
         """Count the tokens of a call that was made."""
         self._tokens.take(tokens)
 
     def hold_off(self, seconds: float) -> None:
-        """Make no call for so long: the server has turned one away."""
-        self._not_before = max(self._not_before, self._now() + seconds)
+        """Make no call for so long, and then fewer: the server has turned one away."""
+        now = self._now()
+        if now >= self._not_before:  # those that are turned away together count once
+            self.gap = min(max(_FIRST_GAP, self.gap * _TURNED_AWAY), _LONGEST_GAP)
+        self._not_before = max(self._not_before, now + seconds)
+
+    def answered(self) -> None:
+        """Make more calls again, little by little."""
+        self.gap = self.gap * _ANSWERED if self.gap > 0.001 else 0.0
+
+
+class Spell:
+    """Something that keeps happening, told when it begins and when it has not happened for `quiet` seconds."""
+
+    def __init__(self, quiet: float = 60.0, now: Clock = time.monotonic) -> None:
+        self._quiet, self._now = quiet, now
+        self._count, self._last = 0, 0.0
+
+    def happened(self) -> bool:
+        """Whether this is the first time."""
+        self._count += 1
+        self._last = self._now()
+        return self._count == 1
+
+    def ended(self) -> int:
+        """How often it happened, once it is over; else 0."""
+        if not self._count or self._now() - self._last < self._quiet:
+            return 0
+        count, self._count = self._count, 0
+        return count
 
 
 class Breaker:
     """Opens after `limit` failures in a row; then one call every `pause` seconds finds out whether it is over."""
 
     def __init__(self, limit: int = 10, pause: float = 10.0, now: Clock = time.monotonic) -> None:
-        self._limit, self._pause, self._now = limit, pause, now
+        self._limit, self.pause, self._now = limit, pause, now
         self._failures, self._until = 0, 0.0
+        self.reason = ""
+        """What the last failure was."""
 
     @property
     def is_open(self) -> bool:
         return self._failures >= self._limit
 
+    @property
+    def pauses(self) -> bool:
+        """Whether no call may be made now."""
+        return self.is_open and self._now() < self._until
+
     def admits(self) -> bool:
         """Whether a call may be made now; where it is a probe, the next one comes after another pause."""
-        if not self.is_open:
-            return True
-        if self._now() < self._until:
+        if self.pauses:
             return False
-        self._until = self._now() + self._pause
+        if self.is_open:
+            self._until = self._now() + self.pause
         return True
 
-    def succeeded(self) -> None:
-        self._failures = 0
+    def succeeded(self) -> bool:
+        """Whether this closes it."""
+        closes, self._failures = self.is_open, 0
+        return closes
 
-    def failed(self) -> None:
+    def failed(self, reason: str) -> bool:
+        """Whether this opens it."""
+        self.reason = reason
         self._failures += 1
-        if self._failures == self._limit:
-            self._until = self._now() + self._pause
+        opens = self._failures == self._limit
+        if opens:
+            self._until = self._now() + self.pause
+        return opens

@@ -1,6 +1,6 @@
 """What is known from the questions before, and which of it a new question goes on with."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.adapters.rules.own_words import clauses
@@ -34,6 +34,11 @@ class Known:
 
 def agree(one: str, other: str) -> bool:
     return lexical(one, other) >= _AGREE
+
+
+def among(name: str, others: Iterable[str]) -> bool:
+    """Whether the name agrees with any of the others."""
+    return any(agree(name, other) for other in others)
 
 
 def leader(before: Sequence[Reading]) -> Known | None:
@@ -117,6 +122,17 @@ def _longest_clause(reading: Reading) -> str:
     found = [text for text in found if sum(letter.isalpha() for letter in text) >= _MIN_LETTERS]
     best = max(found, key=len, default="")
     return best if len(best) <= _MAX_QUOTE else best[:_MAX_QUOTE].rsplit(" ", 1)[0]
+
+
+def only_a_wish(text: str) -> bool:
+    """Whether the words ask for another kind of answer, and say next to nothing else."""
+    asks = words("asks")
+    kinds = [*asks["detailLevel"].values(), *asks["contentDepth"].values(), *asks["responseFormat"].values()]
+    if not any(first(patterns, text) for patterns in kinds):
+        return False
+    for pattern in (pattern for patterns in (*kinds, asks["turn"], asks["stable"]) for pattern in patterns):
+        text = compiled(pattern).sub(" ", text)
+    return sum(letter.isalpha() for letter in text) < _MIN_AROUND_WISH
 
 
 def _without_wishes(clause: str) -> list[str]:

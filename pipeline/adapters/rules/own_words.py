@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipeline.adapters.rules.patterns import compiled, entries, first
+from pipeline.adapters.rules.patterns import compiled, first
 from pipeline.domain.guards import clauses as places_of_clauses
 from pipeline.domain.quoting import ground_of, inside
 from pipeline.domain.spelling import simplified
@@ -124,21 +124,3 @@ def _sentences(text: str) -> list[Span]:
 def clauses(sentence: Span) -> list[Span]:
     """Between commas; a blank beside Chinese characters is a comma as well."""
     return [Span(match.group(), sentence.start + match.start()) for match in _CLAUSE.finditer(sentence.text)]
-
-
-def is_small_talk(question: str) -> bool:
-    """Nothing but greetings, thanks, laughter and signs."""
-    rest = re.sub(r"[^\w\s']|_|\d", " ", simplified(question).replace("’", "'").casefold())
-    known = entries("scenes", "small_talk") | entries("scenes", "small_talk_zh")
-    return all(_chatty(piece, known) for piece in rest.split()) or " ".join(rest.split()) in known
-
-
-def _chatty(piece: str, known: frozenset[str]) -> bool:
-    """The piece is made of listed words, one after another ("哈哈哈哈明白了")."""
-    piece = re.sub(r"(ha|he|哈|呵|嘿|嘻)\1+|(.)\2{2,}", "", piece)
-    while piece:
-        size = next((size for size in range(min(8, len(piece)), 0, -1) if piece[:size] in known), 0)
-        if not size or (size < len(piece) and piece[0].isascii()):
-            return piece in known
-        piece = piece[size:]
-    return True

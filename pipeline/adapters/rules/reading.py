@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipeline.adapters.rules.own_words import OwnWords, is_small_talk, own_words
+from pipeline.adapters.rules.own_words import OwnWords, own_words
 from pipeline.adapters.rules.statements import Claim, claims
 from pipeline.adapters.rules.topics import Hint, hints
 from pipeline.domain.asks import Language, language_of
+from pipeline.domain.gate import teaches_nothing
 from pipeline.domain.spelling import simplified
 
 
@@ -40,7 +41,7 @@ class Reading:
 def read(question: str, others_before: bool = False) -> Reading:
     """Read one question by itself; `others_before`: the one before it was about somebody else."""
     own, language = own_words(question, others_before), language_of(question)
-    if own.planted or is_small_talk(question):
+    if own.planted or teaches_nothing(question):
         return Reading(question, own, language, small_talk=not own.planted)
     found = tuple(claims(own))
     subject = () if own.on_a_trade and not found else tuple(hints(own, language))

@@ -5,20 +5,7 @@ from typing import Any
 import pytest
 
 from pipeline.adapters.openai.amending import amended
-from pipeline.domain.extraction import read_extraction
-from schemas.role import Extraction
-
-
-def proposal(*identities: str, quote: str = "", **more: Any) -> dict[str, Any]:
-    """A proposal in which one quote supports every identity."""
-    evidence = [{"quote": quote, "supports": list(identities)}] if quote else []
-    return {"identities": list(identities), "evidence": evidence, "score": 0.6} | more
-
-
-def learnt(said: Any, question: str, *history: str) -> Extraction:
-    extraction = read_extraction(amended(said, question, history), question)
-    assert extraction is not None
-    return extraction
+from tests.adapters.openai.proposing import learnt, proposal
 
 
 @pytest.mark.parametrize(
@@ -54,6 +41,29 @@ def test_what_the_model_said_well_is_not_doubled() -> None:
     assert learnt(said, question).states == ["ward nurse"]
 
 
+@pytest.mark.parametrize(
+    ("question", "said", "stated"),
+    [
+        ("now that i'm a mother of four, which car fits us all", "mother", "mother of four"),
+        ("如今我是两个娃的爸爸了，换什么车", "爸爸", "两个娃的爸爸"),
+        ("I'm a first-year dental student, which loupes?", "student", "first-year dental student"),
+    ],
+)
+def test_words_that_say_more_stand_before_the_models_name(question: str, said: str, stated: str) -> None:
+    """Also where the model quoted them from elsewhere."""
+    for quote in (question, "as I told you before"):
+        extraction = learnt(proposal(said, quote=quote, states=[said]), question)
+        assert (extraction.identities[0], extraction.states) == (stated, [stated])
+
+
+def test_the_models_name_for_what_is_stated_gets_the_words_as_its_quote() -> None:
+    """Though its own quote is none."""
+    question = "I'm a vet, which gloves last?"
+    extraction = learnt(proposal("veterinarian", quote="which vet gloves", states=["veterinarian"]), question)
+    assert extraction.states == ["veterinarian"]
+    assert [quote.quote for quote in extraction.evidence] == ["I'm a vet"]
+
+
 def test_a_plain_denial_stands_against_the_model() -> None:
     """What the user denies outright is not stated, and what is stated outright is not denied."""
     question = "I'm not a doctor, I'm a nurse. How do I hand over?"
@@ -79,7 +89,7 @@ def test_a_guess_is_no_statement(question: str, name: str, quote: str) -> None:
 @pytest.mark.parametrize(
     ("question", "name", "quote"),
     [
-        ("I teach year 8 and they never listen", "teacher", "I teach year 8"),
+        ("I teach year 8 and they never listen", "year 8 teacher", "I teach year 8"),
         ("my work as a lorry driver: which boots?", "lorry driver", "my work as a lorry driver"),
         ("我在医院开救护车，夜里怎么提神", "救护车司机", "我在医院开救护车"),
     ],
@@ -87,6 +97,40 @@ def test_a_guess_is_no_statement(question: str, name: str, quote: str) -> None:
 def test_a_statement_stays_one(question: str, name: str, quote: str) -> None:
     """In the words of the role, or of what it does."""
     assert name in learnt(proposal(name, quote=quote, states=[name]), question).states
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [("my nephew asks why whales sing", "whale researcher"), ("我外甥问鲸鱼为什么会唱歌", "鲸鱼专家")],
+)
+def test_who_speaks_of_a_relative_states_nothing(question: str, name: str) -> None:
+    """ "My nephew" is not "I"."""
+    assert learnt(proposal(name, quote=question, states=[name]), question).states == []
+
+
+def test_how_an_answer_should_be_names_nobody() -> None:
+    """A quote that only asks for another kind of answer supports no identity; a role beside the wish stays."""
+    question = "just this once keep it short: which way does it turn"
+    assert learnt(proposal("machinist", quote="just this once keep it short"), question).identities == []
+    assert learnt(proposal("machinist", quote=question), question).identities == ["machinist"]
+    question = "keep it short, I'm between patients"
+    assert learnt(proposal("nurse", quote=question), question).identities == ["nurse"]
+
+
+@pytest.mark.parametrize(
+    ("question", "scope"),
+    [
+        ("just this once keep it short: which oil", "turn"),
+        ("I always want short answers: which oil", "stable"),
+        ("short answers please: which oil", "conversation"),
+    ],
+)
+def test_plain_words_say_what_is_wished_for_and_for_how_long(question: str, scope: str) -> None:
+    """Whatever the model makes of them; a wish in other words is the model's to read."""
+    wish = {"field": "detailLevel", "value": "COMPREHENSIVE", "scope": "inferred"}
+    extraction = learnt(proposal(preferences=[wish]), question)
+    assert (extraction.preferences.detail_level, extraction.preference_scopes.detail_level) == ("CONCISE", scope)
+    assert learnt(proposal(preferences=[wish]), "which oil").preferences.detail_level == "COMPREHENSIVE"
 
 
 def test_a_denial_says_no() -> None:
@@ -130,7 +174,7 @@ def test_a_quote_for_a_role_supports_its_other_name() -> None:
 def test_what_is_copied_from_the_examples_goes_out(name: str) -> None:
     """Unless the question itself speaks of it."""
     assert learnt(proposal(name, quote="our ward"), "who covers our ward at night?").identities == []
-    question = f"our {name} asks who covers the ward"
+    question = f"{name} here, who covers the ward at night?"
     assert learnt(proposal(name, quote=question), question).identities == [name]
 
 
@@ -140,6 +184,21 @@ def test_what_is_in_another_language_goes_out() -> None:
     said = proposal("student", "estudiante", quote="practicar en casa", overview="The user is a student of maths.")
     extraction = learnt(said, question)
     assert (extraction.identities, extraction.overview) == (["estudiante"], "")
+
+
+@pytest.mark.parametrize(("question", "name"), [("中秋节放几天假", "中秋节"), ("“耄耋”怎么读", "耄耋")])
+def test_a_chinese_name_of_a_thing_is_no_role(question: str, name: str) -> None:
+    """It has neither the head nor the ending of a role."""
+    assert learnt(proposal(name, quote=question), question).identities == []
+
+
+def test_what_anybody_may_ask_is_worth_little() -> None:
+    """A neutral question leaves a role LOW, unless it goes on with one that is known; a statement is no guess."""
+    question = "is a mutex the same thing as a semaphore?"
+    assert learnt(proposal("programmer", quote=question, score=0.9), question).score < 0.5
+    before = "I'm a programmer"
+    assert learnt(proposal("programmer", quote=question, score=0.9), question, before).score == 0.9
+    assert learnt(proposal(), f"I'm a programmer. {question}").score > 0.9
 
 
 @pytest.mark.parametrize("said", [None, "a nurse", 7, [1, 2]])
