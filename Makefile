@@ -35,8 +35,10 @@ chaos: setup
 	.venv/bin/python -m tests.chaos rebalance scale freeze --turns 5000
 	.venv/bin/python -m tests.chaos --all-but kill rebalance scale freeze --turns 1500
 
+# 100,000 turns twice: one worker killed 30 times, and one whose memory must stay flat.
 soak: setup
 	.venv/bin/python -m tests.chaos kill --turns 100000
+	.venv/bin/python -m tests.bench soak
 
 lint: setup
 	.venv/bin/ruff check

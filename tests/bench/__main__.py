@@ -26,8 +26,6 @@ from tests.kafka import kafka_cluster
 RESULT = Path("build/bench.json")
 #: An answered turn asks the model twice: for the extraction and for the answer.
 CALLS_A_TURN = 2
-#: How often memory is looked at while the instant model is asked.
-_WAVES = 4
 _IDLE_SECONDS = 20
 
 Figures = dict[str, float]
@@ -73,16 +71,26 @@ async def pipeline(services: Services, figures: Figures, share: float) -> None:
     async with worker(services, 1.0) as bench:
         rate = await turns_a_second(bench, int(5000 * share))
         _say(figures, "pipeline1s256Running", rate, 256 / CALLS_A_TURN)
+    await _instant_model(services, figures, share, waves=4)
+
+
+async def _instant_model(services: Services, figures: Figures, share: float, *, waves: int) -> None:
+    """Rate, CPU and memory of a worker whose model takes no time, over waves of 5,000 turns."""
     async with worker(services, 0.0) as bench:
         turns, cpu, begun = int(5_000 * share), bench.cpu_seconds(), time.perf_counter()
         _say(figures, "memoryMiBWarm", bench.resident_mib())
-        for wave in range(1, _WAVES + 1):
+        for wave in range(1, waves + 1):
             await turns_a_second(bench, turns, name=f"wave{wave}-")
             _say(figures, f"memoryMiBAfter{wave * turns}Turns", bench.resident_mib())
         cpu, seconds = bench.cpu_seconds() - cpu, time.perf_counter() - begun
-        _say(figures, "pipelineInstantModelTurnsPerSecond", _WAVES * turns / seconds)
-        _say(figures, "pipelineTurnsPerSecondPerCore", _WAVES * turns / cpu)
-        _say(figures, "workerCpuMillisecondsPerTurn", cpu / (_WAVES * turns) * 1000)
+        _say(figures, "pipelineInstantModelTurnsPerSecond", waves * turns / seconds)
+        _say(figures, "pipelineTurnsPerSecondPerCore", waves * turns / cpu)
+        _say(figures, "workerCpuMillisecondsPerTurn", cpu / (waves * turns) * 1000)
+
+
+async def soak(services: Services, figures: Figures, share: float) -> None:
+    """The memory of one worker over 100,000 turns."""
+    await _instant_model(services, figures, share, waves=20)
 
 
 async def own(services: Services, figures: Figures, share: float) -> None:
@@ -138,25 +146,26 @@ async def measure(parts: list[str], share: float) -> Figures:
     figures: Figures = {}
     print(f"{'':<44}{'measured':>10}{'limit':>10}{'share':>9}")
     async with _services() as services:
-        for name in parts or PARTS:
+        for name in parts or [name for name in PARTS if name != soak.__name__]:
             await PARTS[name](services, figures, share)
     return figures
 
 
 PARTS: Mapping[str, Callable[[Services, Figures, float], Awaitable[None]]] = {
-    part.__name__: part for part in (dispatcher, pipeline, own, apache, idle, arbitration)
+    part.__name__: part for part in (dispatcher, pipeline, own, apache, idle, arbitration, soak)
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure rates, times, CPU and memory.")
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="all where none is named")
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="all but soak where none is named")
     parser.add_argument("--quick", action="store_true", help="a tenth of the work")
     arguments = parser.parse_args()
     configure_logging("ERROR")
     figures = asyncio.run(measure(arguments.parts, 0.1 if arguments.quick else 1.0))
+    kept = json.loads(RESULT.read_text()) if arguments.parts and RESULT.exists() else {}
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(figures, indent=2) + "\n")
+    RESULT.write_text(json.dumps(kept | figures, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from tests.chaos.stage import SESSION, Stage
 from tests.scripted_model import hangs
 
 #: How often a worker is ended in a small run, and beyond that once for so many turns.
-_ENDS, _TURNS_AN_END = 3, 1000
+_FEWEST_ENDS, _MOST_ENDS, _TURNS_AN_END = 3, 30, 1000
 #: How often questions are published again, and how many at once.
 _ROUNDS, _AGAIN = 10, 10
 #: By topic, the documents that hold what is published on it.
@@ -68,7 +68,7 @@ def taken_over(figures: Figures) -> str | None:
 
 
 def _ends(stage: Stage) -> list[int]:
-    return stage.times(max(_ENDS, stage.scale.turns // _TURNS_AN_END))
+    return stage.times(min(_MOST_ENDS, max(_FEWEST_ENDS, stage.scale.turns // _TURNS_AN_END)))
 
 
 async def kill(stage: Stage) -> None:
