@@ -6,7 +6,7 @@ from typing import Any
 
 from motor.motor_asyncio import AsyncIOMotorCollection
 from pymongo import InsertOne, ReplaceOne, UpdateOne
-from pymongo.errors import BulkWriteError, ConnectionFailure, DuplicateKeyError, OperationFailure, PyMongoError
+from pymongo.errors import BulkWriteError, DocumentTooLarge, DuplicateKeyError, OperationFailure, PyMongoError
 
 Write = InsertOne[dict[str, Any]] | ReplaceOne[dict[str, Any]] | UpdateOne
 
@@ -33,12 +33,12 @@ class GroupCommit:
 
     async def _write_all(self) -> None:
         try:
-            while self._waiting:
-                group, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+            while wanted := [one for one in self._waiting if not one[1].done()]:  # without who gave up
+                group, self._waiting = wanted[:_MOST], wanted[_MOST:]
                 outcomes = await self._outcomes([write for write, _ in group])
                 for (_, done), outcome in zip(group, outcomes, strict=True):
                     if done.done():
-                        continue  # whoever asked for it has gone
+                        continue  # given up meanwhile
                     if outcome is None:
                         done.set_result(None)
                     else:
@@ -52,14 +52,17 @@ class GroupCommit:
             await self._collection.bulk_write(writes, ordered=False)
         except BulkWriteError as exc:
             return _by_write(len(writes), exc.details or {})
-        except ConnectionFailure as exc:
+        except PyMongoError as exc:
+            if isinstance(exc, DocumentTooLarge) and len(writes) > 1:
+                return await self._one_by_one(writes)
             return [exc] * len(writes)
-        except Exception as exc:
-            if len(writes) == 1:
-                return [exc]
-            # what cannot be sent, as a document that is too large, takes none of the others with it
-            return [(await self._outcomes([write]))[0] for write in writes]
+        except Exception as exc:  # BSON cannot hold it
+            return [exc] if len(writes) == 1 else await self._one_by_one(writes)
         return [None] * len(writes)
+
+    async def _one_by_one(self, writes: Sequence[Write]) -> Sequence[Exception | None]:
+        """What cannot be sent takes none of the others with it."""
+        return [(await self._outcomes([write]))[0] for write in writes]
 
 
 def _by_write(count: int, details: Mapping[str, Any]) -> Sequence[Exception | None]:

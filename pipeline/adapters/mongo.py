@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
-from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne, UpdateOne
+from pymongo import ASCENDING, DESCENDING, InsertOne, ReadPreference, ReplaceOne, UpdateOne
 from pymongo.errors import ConfigurationError, ConnectionFailure, DuplicateKeyError, OperationFailure
 
 from pipeline.adapters.group_commit import GroupCommit, Write
@@ -54,7 +54,8 @@ class MongoStore:
             )
         except (ConfigurationError, ValueError) as exc:
             raise SettingsInvalid(f"ROLESTREAM_MONGO__URL is no MongoDB connection string: {exc}") from exc
-        self._database = self._client[database]
+        # whoever numbers a turn must see the last one, whatever the URL says of secondaries
+        self._database = self._client.get_database(database, read_preference=ReadPreference.PRIMARY)
         self._collections: dict[str, Collection] = {}
         self._groups: dict[str, GroupCommit] = {}
         self._patiently = Patience("MongoDB", (ConnectionFailure,), patience)

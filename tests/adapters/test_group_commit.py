@@ -96,10 +96,18 @@ async def test_a_write_that_was_not_replicated_is_not_confirmed() -> None:
 
 
 async def test_a_writer_that_gives_up_leaves_the_others_theirs(documents: Documents) -> None:
-    """Cancelling one of a group cancels no other."""
+    """Cancelling one of a group cancels no other, and what was not sent by then is not sent later."""
     group = GroupCommit(documents)
     given_up, kept = (asyncio.create_task(group.write(insert(number))) for number in (1, 2))
     await asyncio.sleep(0)
     given_up.cancel()
     await kept
-    assert await documents.count_documents({"_id": 2}) == 1
+    assert {document["_id"] async for document in documents.find()} == {2}
+
+
+async def test_a_refusal_of_the_whole_group_is_not_tried_one_by_one() -> None:
+    """A server that refuses us is asked once, not once a write."""
+    counted = Counted(None, OperationFailure("not authorized", 13))
+    group = GroupCommit(counted)  # type: ignore[arg-type]
+    assert all(isinstance(outcome, OperationFailure) for outcome in await outcomes(group, insert(1), insert(2)))
+    assert counted.groups == [2]

@@ -13,6 +13,7 @@ from pipeline.adapters.mongo import MongoStore
 from pipeline.errors import AlreadyStored, Outage, SettingsInvalid
 from schemas.documents import Message
 from schemas.events import DeadLetter
+from schemas.role import TrackEntry
 from schemas.wire import ConversationId
 from tests.conftest import Names
 
@@ -41,6 +42,30 @@ def message(turn: int, *, role: str = "USER", **changes: Any) -> Message:
         "event": "{}",
     }
     return Message.model_validate(fields | changes)
+
+
+def entry(turn: int) -> TrackEntry:
+    fields = {
+        "userId": "u",
+        "conversationId": "c",
+        "questionId": f"q{turn}",
+        "turn": turn,
+        "userQuery": "hello",
+        "decision": "SKIPPED",
+        "identityDecision": "SKIPPED",
+        "reason": "nothing to learn",
+        "conversationAnalysis": {"confidenceScore": 0, "interactionCount": turn},
+        "identifiedRole": {
+            "possibleIdentities": [],
+            "primaryCharacteristics": [],
+            "evidenceSummary": [],
+            "confidenceLevel": "LOW",
+        },
+        "communicationPreferences": {},
+        "userOverview": "",
+        "createTime": NOW,
+    }
+    return TrackEntry.model_validate(fields)
 
 
 async def test_a_turn_is_taken_once(store: MongoStore) -> None:
@@ -84,6 +109,26 @@ async def test_messages_come_back_as_they_were_in_order(store: MongoStore) -> No
     assert await store.question_at(C, 3) == said[4]
     assert await store.message(C, "ASSISTANT-2") == said[3]
     assert await store.message(C, "nobody") is None
+
+
+async def test_context_reaches_back_over_failed_answers_and_turns_without_one(store: MongoStore) -> None:
+    """The limit counts what was said: a failed answer is passed over, and a turn that is only logged has a question."""
+    for turn in (1, 2, 3, 4):
+        await store.add_message(message(turn))
+    await store.add_message(message(1, role="ASSISTANT"))
+    await store.add_message(message(3, role="ASSISTANT", status="failed"))
+    kept = [(said.turn, said.role) for said in await store.messages(C, 4, 5)]
+    assert kept == [(1, "USER"), (1, "ASSISTANT"), (2, "USER"), (3, "USER"), (4, "USER")]
+
+
+async def test_the_last_entries_are_found_over_a_gap(store: MongoStore) -> None:
+    """A turn whose extraction became a dead letter left no entry: the one before it is what the next goes on from."""
+    for turn in (1, 2, 4):
+        await store.add_entry(entry(turn))
+    assert [found.turn for found in await store.last_entries(C, 4)] == [4, 2]
+    assert [found.turn for found in await store.last_entries(C, 3)] == [2]
+    assert [found.turn for found in await store.last_entries(C, 7)] == [4]
+    assert [found.turn for found in await store.last_entries(C, 1)] == [1]
 
 
 async def test_touching_a_conversation_never_moves_it_back(store: MongoStore) -> None:
