@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline.cli.evaluating import evaluated
-from pipeline.errors import ModelFailed
+from pipeline.errors import ModelFailed, SettingsInvalid
 from pipeline.evaluation import asked, evaluate, given
 from pipeline.evaluation.figures import Reading
 from pipeline.ports import AnswerRequest, Json, Proposal, Reply
@@ -216,3 +216,50 @@ async def test_the_command_tells_progress_and_all_figures(tmp_path: Path, capsys
     assert figures["reading"]["promptTokens"]["max"] > 0
     assert [line.split(",")[0] for line in told.err.splitlines()] == ["1 of 2 conversations", "2 of 2 conversations"]
     assert "calls saved by the gate   2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"turns": []}, "turns"),
+        ({"turns": "no list"}, "turns"),
+        ({"turns": [1]}, "turns.0"),
+        ({"turns": [{"q": 1, "x": {}}]}, "turns.0.q"),
+        ({"turns": [{"x": {}}]}, "turns.0.q"),
+        ({"turns": [{"q": "hello"}], "expect": []}, "turn 1 has no extraction x"),
+        ({"expect": {}}, "expect"),
+        ({"expect": [{"decision": ["SKIPPED"]}]}, "expect.0.turn"),
+        ({"expect": [{"turn": 0}]}, "expect.0.turn"),
+        ({"expect": [{"turn": "1"}]}, "expect.0.turn"),
+        ({"expect": [{"turn": 99}]}, "an expectation is of turn 99, and there are 2"),
+        ({"expect": [{"turn": 1, "identites_any": [["baker"]]}]}, "expect.0.identites_any"),
+        ({"expect": [{"turn": 1, "identities_any": ["baker"]}]}, "expect.0.identities_any.0"),
+        ({"expect": [{"turn": 1, "identities_any": [[]]}]}, "expect.0.identities_any.0"),
+        ({"expect": [{"turn": 1, "first": "baker"}]}, "expect.0.first"),
+        ({"expect": [{"turn": 1, "decision": ["CREATED"]}]}, "expect.0.decision.0"),
+        ({"expect": [{"turn": 1, "confidence": "sideways"}]}, "expect.0.confidence"),
+        ({"expect": [{"turn": 1, "preferences": {"tone": "kind"}}]}, "expect.0.preferences.tone"),
+    ],
+)
+async def test_a_case_that_would_be_counted_wrongly_is_an_error(
+    tmp_path: Path, wrong: dict[str, Any], said: str
+) -> None:
+    """A misspelt key or a turn that is none is told with its line and field, and nothing is counted."""
+    file = tmp_path / "cases.jsonl"
+    file.write_text(json.dumps(CASE) + "\n" + json.dumps(CASE | wrong) + "\n")
+    with pytest.raises(SettingsInvalid) as failure:
+        await evaluated(
+            Namespace(file=file, model="given", conversations=None, json=True, failures=False), load_settings()
+        )
+    assert "line 2: no case: " in str(failure.value)
+    assert said in str(failure.value)
+
+
+async def test_a_line_that_is_nested_too_deeply_is_an_error(tmp_path: Path) -> None:
+    """The parser's own limit is no traceback."""
+    file = tmp_path / "cases.jsonl"
+    file.write_text("[" * 100_000)
+    with pytest.raises(SettingsInvalid, match=r"line 1: no case: (it is nested too deeply|Expecting|maximum)"):
+        await evaluated(
+            Namespace(file=file, model="given", conversations=None, json=True, failures=False), load_settings()
+        )

@@ -10,12 +10,13 @@ from pathlib import Path
 from pipeline import bootstrap
 from pipeline.errors import SettingsInvalid
 from pipeline.evaluation import Case, Figures, asked, evaluate, given
+from pipeline.evaluation.cases import read_case
 from pipeline.settings import Settings
 
 
 async def evaluated(arguments: argparse.Namespace, settings: Settings) -> int:
     """Extract and arbitrate the cases of a file, and count the expectations that are met."""
-    cases = _read(arguments.file)[: arguments.conversations]
+    cases = _read(arguments.file, extractions=arguments.model == "given")[: arguments.conversations]
     if arguments.model == "given":
         figures = await evaluate(cases, given)
     else:
@@ -50,20 +51,19 @@ def _progress_of(cases: Sequence[Case]) -> Callable[[Figures], None]:
     return tell
 
 
-def _read(path: Path) -> list[Case]:
+def _read(path: Path, *, extractions: bool) -> list[Case]:
     """One case a line; raises SettingsInvalid naming the line that is none."""
-    cases = []
     try:
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if line.strip():
-                case = json.loads(line)
-                if not isinstance(case, dict) or not {"id", "kind", "lang", "turns", "expect"} <= case.keys():
-                    raise SettingsInvalid(f"{path}, line {number}: no case with id, kind, lang, turns and expect")
-                cases.append(case)
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as exc:
         raise SettingsInvalid(f"the file {path} cannot be read: {exc}") from exc
-    except json.JSONDecodeError as exc:
-        raise SettingsInvalid(f"{path}, line {number}: no JSON: {exc}") from exc
+    cases = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                cases.append(read_case(line, extractions=extractions))
+            except ValueError as exc:
+                raise SettingsInvalid(f"{path}, line {number}: no case: {exc}") from exc
     return cases
 
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 from pipeline.domain.arbitration import arbitrate, failed
 from pipeline.domain.extraction import read_extraction
 from pipeline.domain.similarity import lexical
+from pipeline.evaluation.cases import Case
 from pipeline.evaluation.expectations import Turn, checks, over_bounds
 from pipeline.evaluation.figures import Figures
 from pipeline.ports import Json, Model, Similarity
@@ -18,7 +19,6 @@ __all__ = ["Case", "Figures", "Read", "asked", "evaluate", "given"]
 PREFERENCES = ("detailLevel", "contentDepth", "responseFormat")
 DEFAULT_THRESHOLD = 0.8
 
-Case = dict[str, Any]
 #: Extracts a turn of a case, read with the questions before it, oldest first.
 Read = Callable[[dict[str, Any], Sequence[str]], Awaitable[Extracted]]
 
