@@ -109,6 +109,9 @@ def policy(settings: Settings) -> Policy:
         context=min(6, memory.conversation_memory.max_messages),
         guide_scope=_SCOPES[memory.user_role_memory.guide_scope],
         memory=memory.enabled,
+        masked_kinds=tuple(settings.masking.kinds.split(",")),
+        masked_words=tuple(filter(None, map(str.strip, (settings.masking.words or "").split(",")))),
+        raw_log=settings.masking.raw_log,
     )
 
 

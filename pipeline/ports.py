@@ -233,6 +233,12 @@ class Policy:
     guide_scope: GuideScope = "EVERY"
     memory: bool = True
     """False: report generation answers without guidance."""
+    masked_kinds: tuple[str, ...] = ("phone", "email", "card", "id", "address")
+    """Personal data that conversation logging masks."""
+    masked_words: tuple[str, ...] = ()
+    """The operator's own words to mask."""
+    raw_log: bool = False
+    """True: a message also keeps its text unmasked."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from pipeline.errors import SettingsInvalid
 _PREFIX = "ROLESTREAM_"
 _DOTENV = ".env"
 _BROKER = r"(\[[0-9a-fA-F:]+\]|[^\s,:/\[\]]+)(:[0-9]{1,5})?"
+_MASKED_KIND = "(phone|email|card|id|address)"
 _BROKERS = rf"^\s*{_BROKER}(\s*,\s*{_BROKER})*\s*$"
 
 
@@ -107,6 +108,18 @@ class ModelSettings(_Group):
     tokens_a_minute: float | None = Field(None, gt=0, description="At most so many tokens a minute by one worker.")
 
 
+class MaskingSettings(_Group):
+    kinds: str = Field(
+        "phone,email,card,id,address",
+        pattern=rf"^(none|{_MASKED_KIND}(,{_MASKED_KIND})*)$",
+        description="Personal data masked before it is stored or sent to a model, separated by commas; or none.",
+    )
+    words: str | None = Field(None, description="Words and phrases of your own to mask as well, separated by commas.")
+    raw_log: bool = Field(
+        False, description="true: each message also keeps the text as it was sent, which nothing reads."
+    )
+
+
 class RoleMemorySettings(_Group):
     guide_scope: Literal["none", "once", "every"] = Field(
         "every", description="Which answers are guided: none, the first of a conversation, or every one."
@@ -149,6 +162,7 @@ class Settings(BaseSettings):
     kafka: KafkaSettings = KafkaSettings()
     mongo: MongoSettings = MongoSettings()
     model: ModelSettings = ModelSettings()
+    masking: MaskingSettings = MaskingSettings()
     short_term_memory: ShortTermMemorySettings = ShortTermMemorySettings()
     health: HealthSettings = HealthSettings()
     guidance: Literal["fresh", "latest"] = Field(

@@ -34,6 +34,8 @@ class Message(Wire):
     """`failed` where no answer could be written; it is no part of the conversation."""
     event: str | None = None
     """None for the answer of a client's own model."""
+    raw_text: str | None = None
+    """The text before masking, where the settings keep it; nothing reads it."""
 
 
 class StoredExtraction(Wire):

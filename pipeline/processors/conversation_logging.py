@@ -1,15 +1,16 @@
-"""Conversation logging: numbers each question, stores it, and passes it on as a turn."""
+"""Conversation logging: masks and numbers each question, stores it, and passes it on as a turn."""
 
 import asyncio
 from collections.abc import Sequence
 
 from pipeline.domain.asks import decided_mode
 from pipeline.domain.ids import answer_id, question_id_of
+from pipeline.domain.masking import masked
 from pipeline.errors import AlreadyStored, BadEvent
 from pipeline.ports import Output, Record, Services
 from schemas.documents import Message
 from schemas.events import AnswerReady, QuestionAsked, TurnLogged
-from schemas.wire import ConversationId, QuestionId
+from schemas.wire import MAX_TEXT, ConversationId, QuestionId
 
 #: The largest event of ours, in bytes: what a broker takes by default, and room for what later stages add.
 MAX_EVENT = 900_000
@@ -35,7 +36,7 @@ async def _log_question(event: QuestionAsked, record: Record, services: Services
         if conversation is not None and conversation.user_id != event.user_id:
             raise BadEvent(_ANOTHERS)
         turn = _turn(event, question_id, (conversation.turn_count if conversation else 0) + 1, record, services)
-        message = _message(turn)
+        message = _message(turn, _raw(event.text, services))
         try:
             await store.add_message(message)
         except AlreadyStored:
@@ -57,7 +58,16 @@ async def _count(turn: int, conversation_id: ConversationId, services: Services)
         await services.store.touch_conversation(taken)
 
 
+def _masked(text: str, services: Services) -> str:
+    return masked(text, services.policy.masked_kinds, services.policy.masked_words)
+
+
+def _raw(text: str, services: Services) -> str | None:
+    return text if services.policy.raw_log else None
+
+
 def _turn(event: QuestionAsked, question_id: QuestionId, turn: int, record: Record, services: Services) -> TurnLogged:
+    text = _masked(event.text, services)[:MAX_TEXT]
     return TurnLogged(
         conversation_id=event.conversation_id,
         user_id=event.user_id,
@@ -65,15 +75,15 @@ def _turn(event: QuestionAsked, question_id: QuestionId, turn: int, record: Reco
         turn=turn,
         record_time=record.time,
         logged_at=services.clock(),
-        text=event.text,
-        mode=decided_mode(event.text, event.mode),
+        text=text,
+        mode=decided_mode(text, event.mode),
         asked_at=event.asked_at,
         sources=event.sources,
         metadata=event.metadata,
     )
 
 
-def _message(turn: TurnLogged) -> Message:
+def _message(turn: TurnLogged, raw_text: str | None) -> Message:
     event = turn.to_json()
     if len(event) > MAX_EVENT:
         raise BadEvent(f"sources and metadata: the turn has {len(event)} bytes, more than {MAX_EVENT}; send less")
@@ -87,6 +97,7 @@ def _message(turn: TurnLogged) -> Message:
         turn=turn.turn,
         create_time=turn.logged_at,
         event=event.decode(),
+        raw_text=raw_text,
     )
 
 
@@ -97,10 +108,11 @@ async def _log_answer(event: AnswerReady, services: Services) -> None:
         message_id=answer_id(event.question_id),
         user_id=event.user_id,
         role="ASSISTANT",
-        text=event.text,
+        text=_masked(event.text, services),
         question_id=event.question_id,
         turn=question.turn,
         create_time=services.clock(),
+        raw_text=_raw(event.text, services),
     )
     try:
         await services.store.add_message(message)

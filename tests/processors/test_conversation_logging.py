@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from pipeline.adapters.embedded import Services
 from pipeline.domain.ids import answer_id
 from pipeline.errors import BadEvent
+from pipeline.ports import Policy
 from pipeline.processors.conversation_logging import handle
 from schemas.events import AnswerReady, TurnLogged
+from schemas.wire import MAX_TEXT
 from tests.conftest import Names
 from tests.processors.factories import NOW, C, Crash, Here, asked, crash, database_of, meddled, only, record, said
 
@@ -39,6 +42,40 @@ async def test_a_question_becomes_a_logged_turn(here: Here) -> None:
     conversation = await here.store.conversation(C)
     assert conversation is not None
     assert (conversation.user_id, conversation.turn_count, conversation.last_active_time) == ("u", 1, NOW)
+
+
+async def test_personal_data_is_masked_before_it_is_stored(here: Here) -> None:
+    """In the turn, the message and a client's answer; a redelivery gives the same turn, and no raw text is kept."""
+    question = asked("I am a nurse, call 415-555-2671", questionId="q1")
+    outputs = await handle(question, QUESTIONS, here.worker())
+    assert only(outputs, TurnLogged).text == "I am a nurse, call [phone]"
+    assert await handle(question, QUESTIONS, here.worker()) == outputs
+    await handle(CLIENTS.model_copy(update={"text": "Mailed a@b.org."}), ANSWERS, here.worker())
+    messages = await here.store.messages(C, 1, 9)
+    assert [(message.text, message.raw_text) for message in messages] == [
+        ("I am a nurse, call [phone]", None),
+        ("Mailed [email].", None),
+    ]
+    assert "415" not in str(await here.documents("messages"))
+
+
+async def test_what_is_masked_is_the_operators_choice(here: Here) -> None:
+    """Kinds, words of their own, and whether the message keeps the text as it was sent, which is never published."""
+    policy = Policy(masked_kinds=("email",), masked_words=("Project X",), raw_log=True)
+    text = "project x: a@b.org, 415-555-2671"
+    outputs = await handle(asked(text), QUESTIONS, replace(here.worker(), policy=policy))
+    assert only(outputs, TurnLogged).text == "[masked]: [email], 415-555-2671"
+    message = await here.store.message(C, "q1")
+    assert message is not None
+    assert (message.text, message.raw_text) == ("[masked]: [email], 415-555-2671", text)
+    assert "a@b.org" not in (message.event or "")
+
+
+async def test_a_text_that_grows_by_masking_still_fits(here: Here) -> None:
+    """A placeholder longer than its word takes no question beyond the longest text."""
+    policy = Policy(masked_words=("ox",))
+    outputs = await handle(asked("ox " * 10_000), QUESTIONS, replace(here.worker(), policy=policy))
+    assert len(only(outputs, TurnLogged).text) == MAX_TEXT
 
 
 async def test_questions_are_numbered_in_order(here: Here) -> None:

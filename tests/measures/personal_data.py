@@ -1,0 +1,141 @@
+"""What masking finds in public texts with personal data, and what it takes for such in texts full of other numbers."""
+
+import argparse
+import json
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.domain.masking import found
+from tests.measures.public_data import Missing
+
+_CHINESE = {"Phone": "phone", "IDCard": "id", "Passport": "id", "BankCard": "card", "Email": "email"}
+_ENGLISH = {
+    "PHONE_NUMBER": "phone",
+    "EMAIL_ADDRESS": "email",
+    "CREDIT_CARD": "card",
+    "IBAN_CODE": "card",
+    "US_SSN": "id",
+    "US_DRIVER_LICENSE": "id",
+    "STREET_ADDRESS": "address",
+}
+_MARK = re.compile(r"⟦(\w+):([^⟧]*)⟧")
+
+
+@dataclass
+class Tally:
+    """By kind: what is there, what of it was found, and what was found and is not there."""
+
+    there: Counter[str] = field(default_factory=Counter)
+    hit: Counter[str] = field(default_factory=Counter)
+    false: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    """The texts with a miss or a false find."""
+
+    @property
+    def precision(self) -> float:
+        return self.hit.total() / max((self.hit + self.false).total(), 1)
+
+    @property
+    def recall(self) -> float:
+        return self.hit.total() / max(self.there.total(), 1)
+
+
+def counted(file: Path) -> Tally:
+    """Each line has a text, an entity and how many of it are in the text."""
+    tally = Tally()
+    for line in map(json.loads, filter(str.strip, file.read_text(encoding="utf-8").splitlines())):
+        kind, there = _CHINESE[line["entity"]], line["expected_count"]
+        got = sum(one == kind for _, _, one in found(line["text"]))
+        _count(tally, line["text"], Counter({kind: there}), Counter({kind: min(got, there)}), Counter({kind: got}))
+    return tally
+
+
+def spanned(file: Path) -> Tally:
+    """Each text has the spans of its entities; one is found where something of its kind overlaps it."""
+    tally = Tally()
+    for text in json.loads(file.read_text(encoding="utf-8")):
+        spans = [
+            (span["start_position"], span["end_position"], _ENGLISH[span["entity_type"]])
+            for span in text["spans"]
+            if span["entity_type"] in _ENGLISH
+        ]
+        _overlap(tally, text["full_text"], spans)
+    return tally
+
+
+def marked(texts: Sequence[str]) -> Tally:
+    """Texts of our own, in which ⟦kind:words⟧ marks what is personal."""
+    tally = Tally()
+    for text in texts:
+        plain, spans, place = "", [], 0
+        for mark in _MARK.finditer(text):
+            plain += text[place : mark.start()]
+            spans.append((len(plain), len(plain) + len(mark[2]), mark[1]))
+            plain, place = plain + mark[2], mark.end()
+        _overlap(tally, plain + text[place:], spans)
+    return tally
+
+
+def own_texts() -> dict[str, list[str]]:
+    """The texts of `personal_data.toml`, by language."""
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def _overlap(tally: Tally, text: str, there: Sequence[tuple[int, int, str]]) -> None:
+    got = found(text)
+
+    def touches(one: tuple[int, int, str], others: Sequence[tuple[int, int, str]]) -> bool:
+        return any(one[0] < end and start < one[1] and one[2] == kind for start, end, kind in others)
+
+    hit = Counter(span[2] for span in there if touches(span, got))
+    false = Counter(span[2] for span in got if not touches(span, there))
+    _count(tally, text, Counter(span[2] for span in there), hit, hit + false)
+
+
+def _count(tally: Tally, text: str, there: Counter[str], hit: Counter[str], got: Counter[str]) -> None:
+    tally.there += there
+    tally.hit += hit
+    tally.false += got - hit
+    if got - hit or there - hit:
+        tally.wrong.append(text)
+
+
+def _file(folder: Path, name: str, whence: str) -> Path:
+    files = sorted(folder.rglob(name))
+    if not files:
+        raise Missing(f"no {name} in {folder}: get {whence}")
+    return files[0]
+
+
+def _tallies(folder: Path) -> Iterator[tuple[str, Tally]]:
+    yield "Chinese, public", counted(_file(folder, "pii_zh*.jsonl", "cn_pii_anonymization"))
+    yield "English, public", spanned(_file(folder, "pii_en*.json", "presidio-research"))
+    for language, texts in own_texts().items():
+        yield f"numbers, {language}", marked(texts)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.measures.personal_data")
+    parser.add_argument("folder", type=Path, help="where the public data is")
+    parser.add_argument("--show", action="store_true", help="also print the texts that went wrong")
+    chosen = parser.parse_args(arguments)
+    try:
+        for name, tally in _tallies(chosen.folder):
+            print(f"{name}: recall {tally.recall:.3f}, precision {tally.precision:.3f}")
+            for kind in sorted(tally.there | tally.false):
+                print(f"  {kind:<8} found {tally.hit[kind]} of {tally.there[kind]}, false {tally.false[kind]}")
+            if chosen.show:
+                print(*map(repr, tally.wrong), sep="\n")
+    except Missing as missing:
+        print(missing, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
