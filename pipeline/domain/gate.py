@@ -31,12 +31,16 @@ def teaches_nothing(question: str) -> bool:
 
 
 def _is_chit_chat(text: str, *, beside_a_sum: bool) -> bool:
-    """Listed words one after another, the longest first; an addressee only beside a greeting."""
+    """Listed words one after another, the longest first; an addressee only after a greeting.
+
+    "No", "is" and their like may say of the user what an addressee names: beside them it is none.
+    """
     at, greeted = 0, False
+    claims = _claims().search(text) is not None
     while at < len(text):
         if end := _listed("greetings", text, at):
             greeted = True
-        elif (end := _listed("addressees", text, at)) and (greeted or _listed("greetings", text, _next(text, end))):
+        elif greeted and not claims and (end := _listed("addressees", text, at)):
             pass
         elif (end := _listed("plain", text, at)) or (beside_a_sum and (end := _listed("sums", text, at))):
             greeted = False
@@ -76,6 +80,11 @@ def _entries(table: str, column: str = "words") -> tuple[frozenset[str], int]:
     """The entries of a list, and the length of the longest."""
     entries = frozenset(map(_words_of, words("chitchat")[table][column].split(",")))
     return entries, max(map(len, entries))
+
+
+@cache
+def _claims() -> re.Pattern[str]:
+    return re.compile(words("chitchat")["claims"]["signs"])
 
 
 @cache

@@ -47,6 +47,13 @@ def clauses_of(span: Span, text: str) -> list[str]:
     ]
 
 
+def clauses_in(text: str) -> list[str]:
+    """All clauses of a text; a longer one than a guard needs to see comes in parts."""
+    return [
+        text[at : min(at + 2 * _SIGHT, end)] for start, end in clauses(text) for at in range(start, end, 2 * _SIGHT)
+    ]
+
+
 @lru_cache(maxsize=1)
 def _someone() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A clause that says something of another person, in English and in Chinese; `rest` is what it says."""
@@ -60,7 +67,10 @@ def _someone() -> tuple[re.Pattern[str], re.Pattern[str]]:
         rf"|^\s*(?:\w+\s+)?(?:{'|'.join(en['bare'])})|\b(?:{'|'.join(en['pronouns'])}))"
     )
     verb = rf"(?:'s|'re|'ve|n't|\b(?:{'|'.join(en['verbs'])})\b)"
-    english = re.compile(rf"\b{who}(?P<gap>(?:\W*[\w'-]+){{0,4}}?)\W*(?P<rest>{verb}.*)", re.IGNORECASE | re.DOTALL)
+    english = re.compile(
+        rf"\b{who}(?P<gap>(?:['-][\w'-]*)?(?:[^\w'-]+[\w'-]+){{0,4}}?)[^\w'-]*(?P<rest>{verb}.*)",
+        re.IGNORECASE | re.DOTALL,
+    )
     relation = "|".join(sorted(zh["relations"], key=len, reverse=True))
     owner = "|".join(sorted(zh["owners"], key=len, reverse=True))
     pronoun = "|".join(sorted(zh["pronouns"], key=len, reverse=True))

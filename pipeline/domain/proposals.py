@@ -24,7 +24,8 @@ DEFAULT_SCORE = 0.3
 MAX_READ = 60
 #: Where a model that gives an object instead of a string puts the string.
 _NAME_KEYS = ("name", "value", "label", "text", "identity", "role", "characteristic")
-_ENUMS = {"detailLevel": DetailLevel, "contentDepth": ContentDepth, "responseFormat": ResponseFormat}
+#: The fields of the preferences, each with the values that it takes.
+PREFERENCES = {"detailLevel": DetailLevel, "contentDepth": ContentDepth, "responseFormat": ResponseFormat}
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 #: Control, direction and zero-width characters, and lone surrogates, which no database takes.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -83,7 +84,7 @@ def preferences_of(value: object) -> tuple[CommunicationPreferences, PreferenceS
     """Each field with a value and a scope that can be read; one without a scope is inferred."""
     values: dict[str, Any] = {}
     scopes: dict[str, Any] = {}
-    for field, allowed in _ENUMS.items():
+    for field, allowed in PREFERENCES.items():
         entry = value.get(field) if isinstance(value, dict) else None
         if not isinstance(entry, dict):
             continue

@@ -1,27 +1,32 @@
 """Where a question holds words that are not the user's own: quotations, pasted passages, code, planted instructions."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from pipeline.domain.spelling import HAN
 from pipeline.words import words
 
 Span = tuple[int, int]
 
-_PAIRS = (
-    re.compile(r"“[^”]*”"),
-    re.compile(r"「[^」]*」"),
-    re.compile(r"『[^』]*』"),
-    re.compile(r"【[^】]*】"),
-    re.compile(r"«[^»]*»"),
-    re.compile(r"„[^“”]*[“”]"),
-    re.compile(r'"[^"\n]*"'),
-    re.compile(r"＂[^＂\n]*＂"),
-    # A single mark opens where no letter stands before it, and closes where none follows: an apostrophe does neither.
-    # Beside a Chinese character it is no apostrophe.
-    re.compile(rf"(?<![^\W{HAN}]|['’])['‘](?=\S)[^\n]*?(?<=[^\s])['’](?![^\W{HAN}])"),
+#: What opens and what closes a quotation, and whether it ends with its line.
+_MARKS = tuple(
+    (re.compile(opening), re.compile(closing), within_line)
+    for opening, closing, within_line in (
+        ("“", "”", False),
+        ("「", "」", False),
+        ("『", "』", False),
+        ("【", "】", False),
+        ("«", "»", False),
+        ("„", "[“”]", False),
+        ('"', '"', True),
+        ("＂", "＂", True),
+        # A single mark opens where no letter stands before it, and closes where none follows: an apostrophe does
+        # neither. Beside a Chinese character it is no apostrophe.
+        (rf"(?<![^\W{HAN}]|['’])['‘](?=\S)", rf"(?<=\S)['’](?![^\W{HAN}])", True),
+    )
 )
 _FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]+`")
@@ -29,8 +34,10 @@ _QUOTED_LINE = re.compile(r"^[ \t]*[>＞|].*$", re.MULTILINE)
 _LINE = re.compile(r"[^\n]+")
 #: Not that of an address, a time or a smile.
 _COLON = re.compile(r"[:：](?!//|\d|-?[)(DPp])\s*")
-_BELOW = re.compile(r"\s*\n\s*(\S.*?)(?=\n\s*\n|\Z)", re.DOTALL)
+_BELOW = re.compile(r"\n\s*+(\S.*?)(?=\n\s*\n|\Z)", re.DOTALL)
 _LEAD_LENGTH = 120
+#: A line with more colons than this is no line that hands something over.
+_MOST_COLONS = 20
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ def ground_of(text: str) -> Ground:
     """Find what in a question is not the user's own."""
     code = [match.span() for match in (*_FENCE.finditer(text), *_INLINE_CODE.finditer(text))]
     code.extend(_lines_like("code", text))
-    quoted = [match.span() for pattern in _PAIRS for match in pattern.finditer(text)]
+    quoted = [span for marks in _MARKS for span in _between(*marks, text)]
     quoted.extend(match.span() for match in _QUOTED_LINE.finditer(text))
     quoted.extend(_messages(text))
     quoted.extend(_handed_over(text))
@@ -83,6 +90,18 @@ def _blanked(text: str, spans: Iterable[Span]) -> str:
     for start, end in spans:
         letters[start:end] = " " * (end - start)
     return "".join(letters)
+
+
+def _between(opening: re.Pattern[str], closing: re.Pattern[str], within_line: bool, text: str) -> Iterator[Span]:
+    """From each mark that opens a quotation to the next that closes it."""
+    at = 0
+    while start := opening.search(text, at):
+        newline = text.find("\n", start.end()) if within_line else -1
+        last = len(text) if newline < 0 else newline
+        end = closing.search(text, start.end(), last)
+        if end:
+            yield start.start(), end.end()
+        at = end.end() if end else last
 
 
 def _lines_like(kind: str, text: str) -> list[Span]:
@@ -119,7 +138,9 @@ def _handed_over(text: str) -> list[Span]:
     """What a line such as "translate this:" hands over: the paragraph below it, or the rest of the line."""
     leads, found = _patterns("leads"), list[Span]()
     for line in _LINE.finditer(text):
-        for colon in _COLON.finditer(line[0]):
+        if found and line.start() < found[-1][1]:
+            continue
+        for colon in islice(_COLON.finditer(line[0]), _MOST_COLONS):
             # What introduces a passage stands close before the colon.
             if not leads.search(line[0][max(colon.start() - _LEAD_LENGTH, 0) : colon.start()]):
                 continue

@@ -37,6 +37,8 @@ def test_small_words_and_script_tell_the_language(text: str, name: str | None) -
         ("nurse", "夜班怎么排", False),
         ("Python开发者", "这个怎么装", True),
         ("DBA", "这个库怎么备份", True),
+        ("UI designer", "我是UI designer，怎么做作品集？", True),
+        ("art", "怎么 start 这个", False),
         ("student", "qué ejercicio pongo para practicar en casa", False),
         ("estudiante", "qué ejercicio pongo para practicar en casa", True),
         ("doctor", "soy doctor y no sé qué hacer con la guardia", True),

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +18,8 @@ from pipeline.adapters.openai.prompting import answer_messages, extraction_messa
 from pipeline.adapters.openai.reply_schemas import ReplyShape, extraction_shape, report_shape
 from pipeline.limits import Permits, Stage
 from pipeline.ports import AnswerRequest, Json, Judgement, Proposal, Reply
+
+log = logging.getLogger(__name__)
 
 EXTRACTION_TEMPERATURE = 0.1
 ANSWER_TEMPERATURE = 0.3
@@ -84,8 +87,8 @@ class OpenAIModel:
             shape=self._extraction_shape,
         )
         proposal = await self._object(ask, self._extraction_shape)
-        amend = partial(amended, proposal.content, question, history)
-        content = amend() if len(question) < _LONG else await asyncio.to_thread(amend)
+        mend = partial(mended, proposal.content, question, history)
+        content = mend() if len(question) < _LONG else await asyncio.to_thread(mend)
         return replace(proposal, content=content, said=proposal.content)
 
     async def report(self, request: AnswerRequest) -> Proposal:
@@ -129,6 +132,15 @@ class OpenAIModel:
         if best.content is None:
             raise bill.failed(f"the model's reply could not be read, twice: {second.problem}")
         return Proposal(best.content, bill.cost())
+
+
+def mended(content: Json, question: str, history: Sequence[str]) -> Json:
+    """The content as it is where mending it fails: the reply was read and paid for."""
+    try:
+        return amended(content, question, history)
+    except Exception:
+        log.exception("a proposal could not be mended", extra={"action": "mending_failed"})
+        return content
 
 
 def _read(completion: Completion, shape: ReplyShape) -> _Reading:

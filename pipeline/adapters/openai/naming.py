@@ -15,11 +15,14 @@ def unsexed(proposal: dict[str, Any], questions: Iterable[str]) -> dict[str, Any
     said = "\n".join(questions)
     if re.search(rules["signs"], said, re.IGNORECASE):
         return proposal
+    neutral = {name: _neutral(name) for key in _NAMED for name in proposal[key]}
+    evidence = [
+        item | {"supports": [neutral.get(name, name) for name in item["supports"]]} for item in proposal["evidence"]
+    ]
+    return proposal | {key: [neutral[name] for name in proposal[key]] for key in _NAMED} | {"evidence": evidence}
 
-    def plain(name: Any) -> Any:
-        for pattern, neutral in rules["names"]:
-            name = re.sub(pattern, neutral, name, flags=re.IGNORECASE) if isinstance(name, str) else name
-        return name
 
-    evidence = [item | {"supports": list(map(plain, item["supports"]))} for item in proposal["evidence"]]
-    return proposal | {key: list(map(plain, proposal[key])) for key in _NAMED} | {"evidence": evidence}
+def _neutral(name: str) -> str:
+    for pattern, neutral in words("amending")["sexes"]["names"]:
+        name = re.sub(pattern, neutral, name, flags=re.IGNORECASE)
+    return name

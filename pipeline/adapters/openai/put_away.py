@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pipeline.adapters.rules.patterns import compiled
 from pipeline.adapters.rules.reading import read
-from pipeline.domain.guards import clauses, not_of_the_user, speaks_of_self
-from pipeline.domain.mentions import hints_at, mentions
+from pipeline.domain.guards import clauses_in, not_of_the_user, speaks_of_self
+from pipeline.domain.mentions import echoes, hints_at, mentions
 from pipeline.domain.quoting import own_words
 from pipeline.words import words
 
@@ -44,18 +44,18 @@ def _after_role_play(sentence: str) -> str:
 
 def _of_the_user(name: str, text: str) -> bool:
     """Whether the user gives the role to themselves there."""
-    spoken = own_words(text)
-    said = [spoken[start:end] for start, end in clauses(spoken)]
     own = any(
-        speaks_of_self(clause) and hints_at(clause, name) and not not_of_the_user(clause, name) for clause in said
+        speaks_of_self(clause)
+        and (hints_at(clause, name) or echoes(clause, name))
+        and not not_of_the_user(clause, name)
+        for clause in clauses_in(own_words(text))
     )
     return own and not read(text).own.planted and not _played(name, text)
 
 
 def _given_away(name: str, text: str) -> bool:
     """Whether plain words there give the role to somebody else, to a game or to another time."""
-    spoken = own_words(text)
-    return _played(name, text) or any(not_of_the_user(spoken[start:end], name) for start, end in clauses(spoken))
+    return _played(name, text) or any(not_of_the_user(clause, name) for clause in clauses_in(own_words(text)))
 
 
 def _not_own(name: str, text: str) -> bool:

@@ -1,20 +1,19 @@
 """The quotes of a proposal in the question's own letters, each with those names that it can support."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any
 
 from pipeline.adapters.openai.put_away import put_away
 from pipeline.adapters.rules.continuing import agree, among, only_a_wish
+from pipeline.adapters.rules.patterns import compiled
 from pipeline.adapters.rules.reading import read
 from pipeline.domain.languages import fits_language
-from pipeline.domain.mentions import hints_at, is_a_role, mentions
+from pipeline.domain.mentions import is_a_role, mentions
 from pipeline.domain.proposals import distinct, names_of
 from pipeline.domain.spelling import fold, has_han, lines_up, simplified, spans
 from pipeline.ports import Json
-from pipeline.prompts import prompt
+from pipeline.words import words
 
 _ROLES = ("identities", "states")
 _ELLIPSIS = re.compile(r"\s*(?:…|\.{3,})\s*")
@@ -75,23 +74,14 @@ def _letters(text: str) -> tuple[str, list[int]]:
 def _foreign(name: str, question: str) -> bool:
     """Whether a name is not of this question, or not of its user.
 
-    It is copied from the prompt's examples, or in another language; the question instructs the model, or asks about
-    the occupation as anybody may.
+    It is in another language; the question instructs the model, or asks about the occupation as anybody may.
     """
-    if not fits_language(name, question) or (fold(name) in _example_names() and not hints_at(question, name)):
+    if not fits_language(name, question):
         return True
     own = read(question).own
     return own.planted or (own.on_a_trade and mentions(question, name))
 
 
 def _is_a_thing(name: str) -> bool:
-    """Whether a Chinese name has neither the head nor the ending of a role: 端午节."""
-    return has_han(name) and not is_a_role(name)
-
-
-@cache
-def _example_names() -> frozenset[str]:
-    lines = [json.loads(line) for line in prompt("extraction").filled.splitlines() if line.startswith("{")]
-    return frozenset(
-        fold(name) for line in lines for key in ("identities", "characteristics") for name in line.get(key, [])
-    )
+    """Whether a Chinese name is that of a thing, and has neither the head nor the ending of a role: 端午节."""
+    return has_han(name) and not is_a_role(name) and compiled(words("amending")["things"]).search(name) is not None

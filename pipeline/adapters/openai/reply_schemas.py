@@ -4,21 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from pipeline.domain.proposals import PREFERENCES
 from schemas.events import Source
 from schemas.role import (
     MAX_CHARACTERISTICS,
     MAX_IDENTITIES,
     MAX_NAME,
     MAX_OVERVIEW,
-    ContentDepth,
-    DetailLevel,
     PreferenceScope,
-    ResponseFormat,
 )
 
 Schema = dict[str, Any]
-
-_PREFERENCES = {"detailLevel": DetailLevel, "contentDepth": ContentDepth, "responseFormat": ResponseFormat}
 
 #: Some servers refuse these: the structure alone is then asked for, and code keeps the bounds.
 BOUNDS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"})
@@ -45,7 +41,7 @@ def extraction_shape() -> ReplyShape:
         identities=names,
         characteristics=_list(_text(MAX_NAME), MAX_CHARACTERISTICS),
         evidence=_list(evidence, 8),
-        preferences=_list({"anyOf": [_preference(field, values) for field, values in _PREFERENCES.items()]}, 3),
+        preferences=_list({"anyOf": [_preference(field, values) for field, values in PREFERENCES.items()]}, 3),
         states=names,
         denies=names,
         score={"type": "number", "minimum": 0, "maximum": 1},

@@ -14,7 +14,7 @@ from pipeline.words import words
 _GAP = "\n"
 # The cost of a rule grows with the square of a sentence: these keep the longest question's small.
 _HEAD, _TAIL, _LONGEST_SENTENCE = 4000, 2000, 200
-_ADDRESS = re.compile(r"https?://\S+|\S+@\S+\.\w+")
+_ADDRESS = re.compile(r"https?://\S+|(?<![^\s@])[^\s@]++@[^\s@]+\.\w+")
 _SENTENCE = re.compile(r"[^.!?。！？；;\n…]+(?:\.(?=\w)[^.!?。！？；;\n…]+)*[.!?。！？；;…]*")
 _CLAUSE = re.compile(r"(?:[^,，、:：()（）—\s]|(?<=[^\u4e00-\u9fff,，]) |\s(?=[^\u4e00-\u9fff]))+")
 

@@ -92,10 +92,14 @@ def test_a_guess_is_no_statement(question: str, name: str, quote: str) -> None:
         ("I teach year 8 and they never listen", "year 8 teacher", "I teach year 8"),
         ("my work as a lorry driver: which boots?", "lorry driver", "my work as a lorry driver"),
         ("我在医院开救护车，夜里怎么提神", "救护车司机", "我在医院开救护车"),
+        ("We just had a baby, how do we sleep?", "new parent", "We just had a baby"),
+        ("I fly the 737 for a living. How do I handle fatigue?", "pilot", "I fly the 737 for a living"),
+        ("我们刚有了宝宝，晚上怎么睡", "新手家长", "我们刚有了宝宝"),
+        ("Nurse here, on nights. How do I write a handover note?", "nurse", "Nurse here"),
     ],
 )
 def test_a_statement_stays_one(question: str, name: str, quote: str) -> None:
-    """In the words of the role, or of what it does."""
+    """In the words of the role, of what it does, or of what befell its speaker."""
     assert name in learnt(proposal(name, quote=quote, states=[name]), question).states
 
 
@@ -170,12 +174,17 @@ def test_a_quote_for_a_role_supports_its_other_name() -> None:
     assert learnt(said, "who covers our ward at night?").identities == ["ward nurse"]
 
 
-@pytest.mark.parametrize("name", ["cooper", "accountant at a garage", "parrot owner"])
-def test_what_is_copied_from_the_examples_goes_out(name: str) -> None:
-    """Unless the question itself speaks of it."""
-    assert learnt(proposal(name, quote="our ward"), "who covers our ward at night?").identities == []
-    question = f"{name} here, who covers the ward at night?"
-    assert learnt(proposal(name, quote=question), question).identities == [name]
+@pytest.mark.parametrize(
+    ("question", "name", "quote"),
+    [
+        ("my staves split at the hoop, should we steam them longer?", "cooper", "my staves split at the hoop"),
+        ("my macaw has an overgrown beak, do I file it?", "parrot owner", "my macaw"),
+    ],
+)
+def test_a_name_of_the_prompts_examples_is_a_name(question: str, name: str, quote: str) -> None:
+    """With a quote of the question; what is copied without one goes out."""
+    assert learnt(proposal(name, quote=quote), question).identities == [name]
+    assert learnt(proposal(name, quote="we bend the barrels"), "who covers our ward at night?").identities == []
 
 
 def test_what_is_in_another_language_goes_out() -> None:
@@ -184,6 +193,46 @@ def test_what_is_in_another_language_goes_out() -> None:
     said = proposal("student", "estudiante", quote="practicar en casa", overview="The user is a student of maths.")
     extraction = learnt(said, question)
     assert (extraction.identities, extraction.overview) == (["estudiante"], "")
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Ben bir öğretmenim, sınavı nasıl hazırlarım?", "öğretmen"),
+        ("Jestem lekarzem. Jak pisać notatki?", "lekarz"),
+        ("Saya seorang guru, bagaimana membuat soal?", "guru"),
+        ("Tôi là giáo viên, làm sao soạn bài?", "giáo viên"),
+        ("Ik ben verpleegkundige in de wijk, is het normaal zo?", "verpleegkundige"),
+    ],
+)
+def test_what_is_said_in_a_language_without_word_lists_stands(question: str, name: str) -> None:
+    """Statement and denial are the model's to read there."""
+    said = proposal(name, evidence=[{"quote": question, "supports": [name, "x"]}], states=[name], denies=["x"])
+    extraction = learnt(said, question)
+    assert (extraction.states, extraction.denies) == ([name], ["x"])
+
+
+@pytest.mark.parametrize("name", ["军嫂", "院士", "程序媛", "北漂", "海归", "规培医", "公司副总", "创业公司CEO"])
+def test_a_chinese_role_with_a_rare_ending_is_one(name: str) -> None:
+    """Only what ends as things do is a thing."""
+    assert name in learnt(proposal(name, quote="我们项目组的年终会"), "我们项目组的年终会怎么开").identities
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "quote"),
+    [
+        ("I run a small bakery. How do I price bread?", "bakery owner", "I run a small bakery"),
+        (
+            "I run the Saturday heritage school, any games?",
+            "mother-tongue teacher",
+            "I run the Saturday heritage school",
+        ),
+    ],
+)
+def test_what_the_rules_make_of_a_deed_does_not_outdo_the_models_name(question: str, name: str, quote: str) -> None:
+    """The model has read the same words; without it the rules' reading is learnt."""
+    assert learnt(proposal(name, quote=quote), question).identities == [name]
+    assert learnt(proposal(), question).states
 
 
 @pytest.mark.parametrize(("question", "name"), [("中秋节放几天假", "中秋节"), ("“耄耋”怎么读", "耄耋")])

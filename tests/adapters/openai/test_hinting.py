@@ -29,27 +29,26 @@ def test_silence_stays_where_the_words_hint_at_nobody(question: str) -> None:
     assert learnt(proposal(), question).identities == []
 
 
-def test_what_is_known_goes_on_only_where_the_models_name_fell() -> None:
-    """A model that names nobody means it; one that names the user without a quote has only misquoted."""
+def test_what_is_known_goes_on_only_where_the_model_misquoted_it() -> None:
+    """A model that names nobody, or somebody else without a quote, means no one whom the rules know."""
     before, question = "I'm a court usher. where do I stand?", "and when they bring in the file"
     assert learnt(proposal(), question, before).identities == []
     misquoted = proposal("court usher", quote="where the usher stands")
     assert learnt(misquoted, question, before).identities == ["court usher"]
     stranger = proposal("chef", quote="in the kitchen")
-    assert learnt(stranger, question, before).identities == ["court usher"]
+    assert learnt(stranger, question, before).identities == []
 
 
 @pytest.mark.parametrize(
     ("question", "echo", "role"),
     [
-        ("my kiln overshoots on every bisque firing", "kiln operator", "potter"),
-        (HIVE, "hive specialist", "beekeeper"),
+        (HIVE, "hive expert", "beekeeper"),
+        ("my backhand slice floats in doubles on clay", "backhand specialist", "racket-sport player"),
         ("学员深蹲膝盖内扣，口令怎么说", "学生", "健身教练"),
-        ("备牙是不是太多，根管做完还疼", "根管专家", "牙医"),
     ],
 )
 def test_an_echo_of_the_question_yields_to_a_plain_hint(question: str, echo: str, role: str) -> None:
-    """A word of the question with "operator" or 专家 behind it says nothing of who asks."""
+    """A word of the question with "expert" behind it, or for somebody else, says nothing of who asks."""
     assert learnt(proposal(echo, quote=question), question).identities == [role]
 
 
@@ -60,6 +59,10 @@ def test_an_echo_of_the_question_yields_to_a_plain_hint(question: str, echo: str
         (HIVE, "hobby beekeeper"),
         ("how much wick for soy wax candles in a jar", "candle seller"),
         ("the valve in our pump drips", "pump technician"),
+        ("My macros keep expanding twice in this Rust crate", "Rust developer"),
+        ("I code Rust all day. My boss, a developer himself, hates macros", "Rust developer"),
+        ("My pivot table breaks in this VBA sheet", "VBA developer"),
+        ("my kiln overshoots on every bisque firing", "kiln operator"),
         ("I'm a kiln operator, it overshoots on every bisque firing", "kiln operator"),
     ],
 )

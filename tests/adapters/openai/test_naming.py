@@ -32,3 +32,24 @@ def test_a_parent_is_no_mother_or_father_unsaid(question: str, name: str, learnt
 def test_where_a_question_says_which_it_stays(before: str, question: str, name: str) -> None:
     """In this question or an earlier one."""
     assert name in learnt(proposal(name, quote=question), question, before).identities
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("games for native speakers at our Saturday school", "mother-tongue teacher"),
+        ("as clergy of our parish, how do I plan a homily", "Father (Catholic priest)"),
+        ("六月的活动预算怎么定", "父亲节策划师"),
+    ],
+)
+def test_a_word_within_another_role_stays(question: str, name: str) -> None:
+    """The parent is the head of the name, or nobody."""
+    assert learnt(proposal(name, quote=question), question).identities == [name]
+
+
+def test_what_is_not_renamed_keeps_its_quote() -> None:
+    """A characteristic is as the model has it."""
+    question = "how do I get my toddlers to nap at the same time"
+    trait = "mum of toddlers"
+    said = proposal(characteristics=[trait], evidence=[{"quote": question, "supports": [trait]}])
+    assert learnt(said, question).characteristics == [trait]
