@@ -17,6 +17,8 @@ from pipeline.domain.quoting import ground_of
 from tests.adapters.openai.proposing import proposal
 
 LENGTH = 32_000
+#: Seconds of CPU that no machine needs for one text, unless the time grows with a power of its length.
+STUCK = 5.0
 TOKEN = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9eyJzdWIiOiIxMjM0NTY3ODkwIn0-_"
 REPEATED = [
     *("-", "a-", " - ", "'", '"', "“", "‘", "([{", "``` ", "a", "护", TOKEN, "a@", ": ", "：", ". ", "\n"),
@@ -62,13 +64,13 @@ def seconds(reader: Callable[[str], object], text: str) -> float:
 
 @pytest.mark.parametrize("name", READERS)
 def test_no_text_keeps_a_reader_busy(name: str) -> None:
-    """Less than a third of a second for each, where a long word or a row of dashes once took twenty."""
+    """A long word or a row of dashes is read in a moment; it once took minutes."""
     READERS[name]("warm up: my sister is a nurse, 我是护士")
     slow = {
         (part, text[:30]): taken
         for part in REPEATED
         for text in hostile(part)
-        if (taken := seconds(READERS[name], text)) > 0.3
+        if (taken := seconds(READERS[name], text)) > STUCK
     }
     assert slow == {}
 
@@ -77,4 +79,4 @@ def test_no_text_keeps_a_reader_busy(name: str) -> None:
 def test_mending_takes_a_moment(part: str) -> None:
     """All that is read to mend a proposal together, in a thread of its own for such a text."""
     amended(PLAIN, "warm up: my sister is a nurse, 我是护士", ())
-    assert max(seconds(lambda text: amended(PLAIN, text, ()), text) for text in hostile(part)) < 1.0
+    assert max(seconds(lambda text: amended(PLAIN, text, ()), text) for text in hostile(part)) < STUCK

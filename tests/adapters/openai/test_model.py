@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.adapters.openai.model import mended
 from pipeline.errors import ModelFailed, ModelRefused
 from pipeline.ports import AnswerRequest, Json, Said
 from schemas.events import Source
@@ -234,6 +235,19 @@ async def test_a_long_question_is_mended_as_a_short_one_is() -> None:
     async with serving(gives({"identities": []})) as (model, _):
         proposal = dictionary((await model.extract("I am a nurse. " + "word " * 1000, [])).content)
     assert proposal["states"] == ["nurse"]
+
+
+async def test_what_cannot_be_mended_is_handed_on_as_it_was_said(caplog: pytest.LogCaptureFixture) -> None:
+    """A fault of the mending costs neither the reply nor its price, and is told."""
+
+    class Faulty(dict[str, Json]):
+        def __or__(self, other: Any) -> Any:
+            raise RuntimeError
+
+    content = Faulty(identities=["nurse"])
+    with caplog.at_level("ERROR"):
+        assert mended(content, "our ward is full", ()) is content
+    assert [record.__dict__["action"] for record in caplog.records] == ["mending_failed"]
 
 
 @pytest.mark.parametrize(
