@@ -3,8 +3,10 @@
 import asyncio
 import json
 import logging
+import re
 import sys
 import time
+import traceback
 from datetime import UTC, datetime
 
 #: Libraries that log much and repeat themselves: theirs from WARNING on, and each message once in a while.
@@ -12,6 +14,10 @@ _LIBRARIES = ("faust", "mode", "aiokafka", "kafka", "pymongo", "motor", "openai"
 #: What it says of an outage is said by us, once; it says nothing else that we do not hear from it as an error.
 _HEARD_OTHERWISE = "aiokafka"
 _REPEAT_AFTER = 30.0
+#: The loggers of what reads conversations.
+_READERS = ("pipeline.processors", "pipeline.adapters.openai")
+#: Where in a reply something was wrong, at the end of a reason.
+_PLACE = re.compile(r" near character \d+\Z")
 #: What every log record has; all else was given with `extra`.
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
@@ -38,7 +44,8 @@ class _Repeats(logging.Filter):
 class _FailingModel(logging.Filter):
     """Of the dead letters that a failing model makes of every turn, lets the first of a reason through.
 
-    Once none has come for `quiet` to twice as many seconds, it says how many more there were.
+    Reasons that differ in a place alone are one. Once none has come for `quiet` to twice as many seconds, it says how
+    many more there were.
     """
 
     def __init__(self, quiet: float = _REPEAT_AFTER) -> None:
@@ -50,10 +57,11 @@ class _FailingModel(logging.Filter):
         if getattr(record, "action", "") != "dead_letter":
             return True
         match record.args:
-            case (_, "ModelFailed" | "ModelRefused", str(reason)) if reason in self._more:
-                self._more[reason] += 1
-                return False
-            case (_, "ModelFailed" | "ModelRefused", str(reason)):
+            case (_, "ModelFailed" | "ModelRefused", str(said)):
+                reason = _PLACE.sub("", said)
+                if reason in self._more:
+                    self._more[reason] += 1
+                    return False
                 self._more[reason] = 0
                 self._look_later(record.name, reason)
         return True
@@ -69,6 +77,16 @@ class _FailingModel(logging.Filter):
             logging.getLogger(logger).warning("%d more dead letters: %s", more, reason, extra=extra)
 
 
+class _Faults(logging.Filter):
+    """Tells a fault in what reads conversations by its kind and place: its message may quote them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith(_READERS) and record.exc_info:
+            kind, _, where = record.exc_info
+            record.exc_text = "".join(traceback.format_tb(where)) + (kind.__name__ if kind else "")
+        return True
+
+
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -79,7 +97,7 @@ class _JsonLines(logging.Formatter):
             **{name: value for name, value in vars(record).items() if name not in _STANDARD},
         }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = record.exc_text or self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
@@ -88,6 +106,7 @@ def configure_logging(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_Repeats())
     handler.addFilter(_FailingModel())
+    handler.addFilter(_Faults())
     plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(plain if sys.stderr.isatty() else _JsonLines())
     logging.basicConfig(level=level, handlers=[handler], force=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +14,7 @@ from pipeline.errors import BadEvent, ModelFailed
 from pipeline.metrics import Metrics
 from pipeline.ports import Failure, Processor, Record, Services
 from pipeline.runner import Runner
-from pipeline.telemetry import _FailingModel
+from pipeline.telemetry import _FailingModel, _Faults, _JsonLines
 from pipeline.tracing import NoSpans
 
 QUESTION = b'{"conversationId": "c", "userId": "u", "text": "hello"}'
@@ -95,6 +96,36 @@ async def test_each_reason_is_said(lines: Lines) -> None:
     """A second reason is not hidden behind the first."""
     await fail(ModelFailed("slow"), ModelFailed("no key"), ModelFailed("slow"))
     assert [line.rpartition(": ")[2] for line in lines.lines] == ["slow", "no key"]
+
+
+async def test_reasons_that_differ_in_a_place_are_one(lines: Lines) -> None:
+    """A model whose replies are damaged here and there is a line, and one for how many more there were."""
+    said = "could not be read, twice: the reply is damaged JSON: a string"
+    await fail(*(ModelFailed(f"{said} near character {number}") for number in range(100)))
+    (first,) = lines.lines
+    assert first.endswith("a string near character 0")
+    lines.came.clear()
+    await asyncio.wait_for(lines.came.wait(), 10)
+    assert lines.lines[1:] == [f"99 more dead letters: {said}"]
+
+
+@pytest.mark.parametrize("form", [_JsonLines(), logging.Formatter("%(message)s")])
+@pytest.mark.parametrize(("logger", "quoted"), [("pipeline.processors.p", False), ("pipeline.bootstrap", True)])
+def test_a_fault_where_conversations_are_read_is_not_quoted(logger: str, quoted: bool, form: logging.Formatter) -> None:
+    """Its line names the exception and where it happened, and leaves out what it says, that of its cause included."""
+    said = "I am a nurse".upper()
+    try:
+        try:
+            int(said)
+        except ValueError as exc:
+            raise RuntimeError(said) from exc
+    except RuntimeError:
+        record = logging.getLogger(logger).makeRecord(logger, logging.ERROR, "", 0, "failed", (), sys.exc_info())
+    assert _Faults().filter(record)
+    line = form.format(record)
+    assert "RuntimeError" in line
+    assert "test_telemetry.py" in line
+    assert ("I AM A NURSE" in line) is quoted
 
 
 async def test_every_other_dead_letter_has_its_line(lines: Lines) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import re
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,8 +12,9 @@ from typing import Any, Literal
 import openai
 from openai.types.chat import ChatCompletion
 
+from pipeline.adapters.openai.admission import Admission
 from pipeline.adapters.openai.dialect import Dialect, adapted
-from pipeline.adapters.openai.pacing import Breaker, Pace, Spell
+from pipeline.adapters.openai.pacing import Breaker, Clock, Pace, Spell
 from pipeline.adapters.openai.reply_schemas import ReplyShape
 from pipeline.adapters.openai.retrying import retried, retry_after, wait_before_retry
 from pipeline.errors import ModelFailed, ModelRefused
@@ -26,8 +28,11 @@ FIRST_WAIT = 0.5
 #: The longest wait before a retry, in seconds, whatever the server asks for.
 LONGEST_WAIT = 60.0
 _TOO_MANY = 429
-#: How long a server may turn one call away before it has failed, in seconds.
-_PATIENCE_WITH_RATE_LIMITS = 600.0
+#: How long a server may turn one call away before it has failed, in seconds from the first time. Half of what
+#: HEALTH__STALL_AFTER is by default: a rate limit that turns every call away must not pass for a worker that is stuck.
+PATIENCE_WITH_RATE_LIMITS = 300.0
+#: What an optional request may take, its waits included: this share of a call's deadline, and at most so many seconds.
+_OPTIONAL_SHARE, _LONGEST_OPTIONAL = 0.25, 10.0
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Ask:
-    """One request: `shape` where an object is wanted."""
+    """One request: `shape` where an object is wanted, `optional` where nobody should wait long or ask twice for it."""
 
     stage: Stage
     model: str
@@ -46,6 +51,7 @@ class Ask:
     temperature: float
     max_tokens: int
     shape: ReplyShape | None = None
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,10 @@ class _Trouble:
     wait: float | None = None
     """Seconds that the server asked for."""
 
+    @property
+    def is_rate_limit(self) -> bool:
+        return self.status == _TOO_MANY and self.retried
+
 
 _NO_COMPLETION = _Trouble(
     "the model server's reply is no chat completion: check ROLESTREAM_MODEL__BASE_URL", retried=False
@@ -116,26 +126,37 @@ class Chat:
         longest_wait: float = LONGEST_WAIT,
         pace: Pace,
         permits: Permits,
+        now: Clock = time.monotonic,
     ) -> None:
         self._client, self._pace, self._permits = client, pace, permits
-        self._breaker, self._rate_limit = Breaker(), Spell()
+        self._breaker, self._rate_limit, self._now = Breaker(now=now), Spell(now=now), now
+        self._admission = Admission(pace, permits, self._breaker)
         self._timeout, self._retries = timeout, retries
         self._first_wait, self._longest_wait = first_wait, longest_wait
         self._dialects: dict[str, Dialect] = {}
 
     async def complete(self, ask: Ask, bill: Bill) -> Completion:
         """The completion; raises ModelFailed when no try gave one, ModelRefused when the model declined."""
+        if not ask.optional:
+            return await self._tried(ask, bill, self._retries, PATIENCE_WITH_RATE_LIMITS)
+        seconds = min(self._timeout * _OPTIONAL_SHARE, _LONGEST_OPTIONAL)
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._tried(ask, bill, retries=0, patience=0.0)
+        except TimeoutError as exc:
+            raise bill.failed(f"the model server did not answer within {seconds:g} s, and was not needed") from exc
+
+    async def _tried(self, ask: Ask, bill: Bill, retries: int, patience: float) -> Completion:
         dialect = self._dialects.get(ask.model, Dialect())
-        failures, turned_away = 0, 0.0
+        failures, turned_away_at = 0, None
         while True:
-            if not self._breaker.pauses:
-                with self._permits.resting():
-                    await self._pace.turn()
-            if not self._breaker.admits():
-                raise bill.failed(f"the model server is given a pause, for every call fails: {self._breaker.reason}")
-            outcome = await self._call(ask, dialect, bill)
+            async with self._admission.call(ask.stage, again=turned_away_at is not None) as begun:
+                if begun is None:
+                    reason = self._breaker.reason
+                    raise bill.failed(f"the model server is given a pause, for every call fails: {reason}")
+                outcome = await self._request(ask, dialect, bill)
             if isinstance(outcome, ChatCompletion):
-                self._succeeded()
+                self._succeeded(begun)
                 self._remember(ask.model, dialect)
                 return _completion(outcome, bill)
             if "content_filter" in outcome.said:
@@ -144,12 +165,14 @@ class Chat:
             if other is not None:
                 dialect = other
                 continue
-            if outcome.status == _TOO_MANY and outcome.retried and turned_away < _PATIENCE_WITH_RATE_LIMITS:
-                turned_away += self._turned_away(outcome)
-                continue
-            if outcome.retried:
+            if outcome.is_rate_limit:
+                self._turned_away(outcome, begun)
+                turned_away_at = self._now() if turned_away_at is None else turned_away_at
+                if self._now() - turned_away_at < patience:
+                    continue
+            if outcome.retried and not (ask.optional and outcome.is_rate_limit):
                 self._failed(outcome.message)
-            if not outcome.retried or failures >= self._retries:
+            if outcome.is_rate_limit or not outcome.retried or failures >= retries:
                 raise bill.failed(outcome.message)
             wait = wait_before_retry(failures, outcome.wait, self._first_wait, self._longest_wait, random.random())
             failures += 1
@@ -157,13 +180,12 @@ class Chat:
             with self._permits.resting():
                 await asyncio.sleep(wait)
 
-    def _turned_away(self, outcome: _Trouble) -> float:
-        """A rate limit slows all calls down and fails none; returns the seconds that it costs."""
+    def _turned_away(self, outcome: _Trouble, begun: float) -> None:
+        """A rate limit slows all calls down and fails none."""
         wait = wait_before_retry(0, outcome.wait, self._first_wait, self._longest_wait, random.random())
-        self._pace.hold_off(wait)
+        self._pace.hold_off(wait, begun)
         if self._rate_limit.happened():
             log.warning("the model server wants fewer calls: slowing down", extra={"action": "rate_limit_began"})
-        return wait
 
     def _failed(self, reason: str) -> None:
         if self._breaker.failed(reason):
@@ -174,8 +196,8 @@ class Chat:
                 extra={"action": "breaker_opened"},
             )
 
-    def _succeeded(self) -> None:
-        self._pace.answered()
+    def _succeeded(self, begun: float) -> None:
+        self._pace.answered(begun)
         if self._breaker.succeeded():
             log.warning("the model server is back", extra={"action": "breaker_closed"})
         if turned_away := self._rate_limit.ended():
@@ -190,22 +212,18 @@ class Chat:
             log.info("the model server takes %s", dialect, extra={"action": "model_adapt"})
         self._dialects[model] = dialect
 
-    async def _call(self, ask: Ask, dialect: Dialect, bill: Bill) -> ChatCompletion | _Trouble:
+    async def _request(self, ask: Ask, dialect: Dialect, bill: Bill) -> ChatCompletion | _Trouble:
         parameters = dialect.parameters(ask.shape, ask.max_tokens, ask.temperature)
         messages: Any = [{"role": message.role, "content": message.content} for message in ask.messages]
-        async with self._permits.hold(ask.stage):
-            return await self._request(ask.model, messages, parameters, bill)
-
-    async def _request(
-        self, model: str, messages: Any, parameters: dict[str, Any], bill: Bill
-    ) -> ChatCompletion | _Trouble:
         bill.calls += 1
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._timeout):
-                completion = await self._client.chat.completions.create(model=model, messages=messages, **parameters)
+                completion = await self._client.chat.completions.create(
+                    model=ask.model, messages=messages, **parameters
+                )
         except (TimeoutError, openai.APIError, ValueError) as exc:
-            return self._trouble(exc, model)
+            return self._trouble(exc, ask.model)
         finally:
             bill.seconds += time.monotonic() - started
         checked = _checked(completion, bill)
@@ -265,6 +283,7 @@ def _text(content: object) -> str:
     return content if isinstance(content, str) else ""
 
 
+_CODE = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
 _STATUS_MESSAGES = {
     401: "the model server refused the API key: set ROLESTREAM_MODEL__API_KEY",
     403: "the API key may not use model {model}: set ROLESTREAM_MODEL__API_KEY or ROLESTREAM_MODEL__NAME",
@@ -280,6 +299,6 @@ def _status_message(exc: openai.APIStatusError, said: str, model: str) -> str:
         message = "the quota of the API key is used up: raise it, or set another ROLESTREAM_MODEL__API_KEY"
     elif any(words in said for words in ("context length", "context_length", "context size", "maximum context")):
         message = "the request is longer than model {model} can read: take a model with a longer context"
-    # The code is a fixed word of the server's; its message may hold what was sent.
-    code = f", {exc.code[:60]}" if exc.code and exc.code.isidentifier() else ""
+    # The code is a fixed ASCII word of the server's; its message may hold what was sent.
+    code = f", {exc.code}" if exc.code and _CODE.fullmatch(exc.code) else ""
     return f"{message.format(model=model)} (status {exc.status_code}{code})"

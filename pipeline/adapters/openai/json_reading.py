@@ -39,7 +39,7 @@ _NUL_OR_SURROGATE = re.compile("[\x00\ud800-\udfff]")
 def read_json(text: str, wanted: Collection[str] = ()) -> Json:
     """The value in a model's reply; `wanted` are keys that tell the object meant from others beside it.
 
-    Valid JSON gives exactly its value. Raises ValueError that says in plain words what was wrong.
+    Valid JSON gives exactly its value. Raises ValueError that says in plain words what was wrong, and quotes nothing.
     """
     if len(text) > MAX_CHARS:
         raise ValueError(f"the reply is longer than {MAX_CHARS} characters")
@@ -159,8 +159,14 @@ def _repaired(text: str) -> Json:
     plain = _plain(damaged)
     for leaf in _leaves(value):
         if not _stands_in(leaf, plain):
-            raise ValueError(f"the reply is damaged JSON near {leaf!r:.60}")
+            raise ValueError(f"the reply is damaged JSON: {_place(leaf, text)}")
     return value
+
+
+def _place(leaf: str | float, text: str) -> str:
+    """Which value, by its kind and about where it begins: its words may be the user's and would come into logs."""
+    kind = "a string" if isinstance(leaf, str) else "a number"
+    return f"{kind} near character {max(0, text.find(str(leaf)[:8]))}"
 
 
 def _leaves(value: Json) -> Iterator[str | float]:

@@ -13,9 +13,12 @@ _YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
 def judging_ask(model: str, one: str, other: str) -> Ask:
-    """The rules, and the two descriptions as data; it takes its permit with what else is learnt of a turn."""
+    """The rules, and the two descriptions as data; guidance waits for it, so that it is asked for once and shortly.
+
+    It takes its permit with what else is learnt of a turn.
+    """
     messages = Message("system", prompt("similarity").fixed), Message("user", fenced({"one": one, "other": other}))
-    return Ask("role-extraction", model, messages, temperature=0.0, max_tokens=JUDGING_TOKENS)
+    return Ask("role-extraction", model, messages, temperature=0.0, max_tokens=JUDGING_TOKENS, optional=True)
 
 
 def read_judgement(reply: str) -> bool | None:

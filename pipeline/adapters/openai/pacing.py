@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 Clock = Callable[[], float]
+Sleep = Callable[[float], Awaitable[object]]
 
 #: Seconds between calls once one was turned away, at first and at most; how a call that was turned away and one that
 #: was answered change it. A server may count what it turns away: to come back with all calls at once would never end.
@@ -39,24 +40,44 @@ class Bucket:
 
 
 class Pace:
-    """Holds calls back while the server wants no more, by our own allowance and by its word."""
+    """Holds calls back while the server wants no more, by our own allowance and by its word.
+
+    What became of a call that began before the last slowing down says nothing of the pace since.
+    """
 
     def __init__(
-        self, requests_a_minute: float | None = None, tokens_a_minute: float | None = None, now: Clock = time.monotonic
+        self,
+        requests_a_minute: float | None = None,
+        tokens_a_minute: float | None = None,
+        now: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._requests, self._tokens = Bucket(requests_a_minute, now), Bucket(tokens_a_minute, now)
-        self._now, self._not_before, self._last = now, 0.0, 0.0
+        self._now, self._sleep = now, sleep
+        self._not_before, self._last = 0.0, 0.0
+        self._slowed_at = float("-inf")
         self.gap = 0.0
         """Seconds between two calls."""
         self._queue = asyncio.Lock()
 
-    async def turn(self) -> None:
-        """Wait until a call may be made: first come, first served."""
+    async def opens(self) -> None:
+        """Wait until a call may begin: first come, first served."""
         async with self._queue:
-            while wait := self._wait():  # noqa: ASYNC110 - no event tells that time has passed
-                await asyncio.sleep(wait)
-            self._requests.take(1)
-            self._last = self._now()
+            while wait := self._wait():
+                await self._sleep(wait)
+
+    def begins(self) -> float | None:
+        """Count a call, and give the moment it begins; None, and nothing counted, where none may begin now."""
+        if self._wait():
+            return None
+        self._requests.take(1)
+        self._last = self._now()
+        return self._last
+
+    @property
+    def holds(self) -> bool:
+        """Whether the server has said to make no call now."""
+        return self._now() < self._not_before
 
     def _wait(self) -> float:
         earliest = max(self._not_before, self._last + self.gap)
@@ -66,16 +87,18 @@ class Pace:
         """Count the tokens of a call that was made."""
         self._tokens.take(tokens)
 
-    def hold_off(self, seconds: float) -> None:
-        """Make no call for so long, and then fewer: the server has turned one away."""
+    def hold_off(self, seconds: float, begun: float) -> None:
+        """Begin no call for so long, and then fewer: the server has turned one away."""
         now = self._now()
-        if now >= self._not_before:  # those that are turned away together count once
+        if begun > self._slowed_at:
             self.gap = min(max(_FIRST_GAP, self.gap * _TURNED_AWAY), _LONGEST_GAP)
+            self._slowed_at = now
         self._not_before = max(self._not_before, now + seconds)
 
-    def answered(self) -> None:
-        """Make more calls again, little by little."""
-        self.gap = self.gap * _ANSWERED if self.gap > 0.001 else 0.0
+    def answered(self, begun: float) -> None:
+        """Begin more calls again, little by little."""
+        if begun > self._slowed_at:
+            self.gap = self.gap * _ANSWERED if self.gap > 0.001 else 0.0
 
 
 class Spell:

@@ -101,6 +101,21 @@ def test_what_cannot_be_told_is_refused(text: str, reason: str) -> None:
         read_json(text, WANTED)
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"identities": ["nurse, "evidence": ["x"]}', "a string near character 17"),
+        ('{"score": 05}', "a number near character 11"),
+        ('  {"overview": undefined}', "a string near character 13"),
+    ],
+)
+def test_damage_is_told_by_its_place(text: str, place: str) -> None:
+    """The kind of the value and about where it begins in the object, and none of its words."""
+    with pytest.raises(ValueError, match="damaged") as failure:
+        read_json(text, WANTED)
+    assert str(failure.value) == f"the reply is damaged JSON: {place}"
+
+
 @given(st.text(alphabet="{}[]\",:\\'`\n ab1.-tru<>/", max_size=200))
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Whatever the text, the outcome is a value or a ValueError."""

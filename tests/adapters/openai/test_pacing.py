@@ -2,25 +2,27 @@
 
 import asyncio
 import logging
-import time
-from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 
 from pipeline.adapters.openai import OpenAIModel
+from pipeline.adapters.openai.admission import Admission
 from pipeline.adapters.openai.pacing import Breaker, Bucket, Pace, Spell
 from pipeline.errors import ModelFailed
+from pipeline.limits import Permits, Stage
 from pipeline.ports import AnswerRequest
+from tests.adapters.openai.moved_clock import Now
 from tests.adapters.openai.serving import serving
 from tests.scripted_model import Call, Reply, ScriptedModel, fails, says
 
 
-@dataclass
-class Now:
-    at: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.at
+async def turned(pace: Pace) -> float:
+    """Wait for the next call's turn, and begin it."""
+    await pace.opens()
+    begun = pace.begins()
+    assert begun is not None
+    return begun
 
 
 def test_an_allowance_is_used_at_once_and_then_waited_for() -> None:
@@ -49,34 +51,146 @@ def test_without_a_limit_nothing_waits() -> None:
 
 async def test_a_server_that_turns_a_call_away_holds_all_calls_off() -> None:
     """Until its word is over; an earlier word does not shorten a later one."""
-    pace = Pace()
-    pace.hold_off(0.1)
-    pace.hold_off(0.01)
-    begun = time.monotonic()
-    await pace.turn()
-    assert time.monotonic() - begun >= 0.09
+    now = Now()
+    pace = Pace(now=now, sleep=now.sleep)
+    pace.hold_off(5, begun=now())
+    pace.hold_off(1, begun=now())
+    assert pace.begins() is None
+    assert await turned(pace) == 1005
 
 
 async def test_after_a_rate_limit_calls_come_one_by_one() -> None:
-    """Those that are turned away together make one gap, each later one a longer one, and each answer a shorter one."""
+    """Calls that began before a slowing down change nothing any more; each later one turned away makes a longer gap."""
     now = Now()
-    pace = Pace(now=now)
-    for _ in range(100):
-        pace.hold_off(1)
+    pace = Pace(now=now, sleep=now.sleep)
+    together = [await turned(pace) for _ in range(100)]
+    now.at += 1
+    for begun in together:
+        pace.hold_off(1, begun)
+        now.at += 0.1
     assert pace.gap == 0.05
-    now.at += 1
-    pace.hold_off(1)
-    assert pace.gap == pytest.approx(0.075)
-    now.at += 1
-    await pace.turn()
-    assert pace._wait() == pytest.approx(0.075)
-    for _ in range(100):
-        pace.hold_off(1)
-        now.at += 1
+    for _ in range(20):
+        pace.hold_off(1, await turned(pace))
+        now.at += 0.01
     assert pace.gap == 0.5
-    for _ in range(400):
-        pace.answered()
+    first, second = await turned(pace), await turned(pace)
+    assert second - first == pytest.approx(0.5)
+
+
+async def test_only_answers_of_calls_begun_since_speed_up() -> None:
+    """156 answers of calls in flight when another was turned away leave the gap; those of later ones end it."""
+    now = Now()
+    pace = Pace(now=now, sleep=now.sleep)
+    in_flight = [await turned(pace) for _ in range(156)]
+    now.at += 1
+    pace.hold_off(5, in_flight[0])
+    for begun in in_flight:
+        pace.answered(begun)
+    assert pace.gap == 0.05
+    for _ in range(60):
+        pace.answered(await turned(pace))
     assert pace.gap == 0
+
+
+async def test_a_permit_is_given_back_while_the_server_wants_no_call() -> None:
+    """One is turned away while 10 wait for 2 permits: none begins within the hold-off, or holds a permit in it."""
+    now = Now()
+    permits = Permits(2, ("role-extraction",))
+    in_flight, idle = 0, list[int]()
+
+    async def sleep(seconds: float) -> None:
+        idle.append(permits.running["role-extraction"] - in_flight)
+        await now.sleep(seconds)
+
+    pace = Pace(now=now, sleep=sleep)
+    admission, begun = Admission(pace, permits, Breaker()), list[float]()
+
+    async def call(turned_away: bool) -> None:
+        nonlocal in_flight
+        async with admission.call("role-extraction", again=False) as at:
+            assert at is not None
+            begun.append(at)
+            in_flight += 1
+            await asyncio.sleep(0)
+            in_flight -= 1
+        if turned_away:
+            pace.hold_off(0.5, at)
+
+    await asyncio.gather(*(call(number == 1) for number in range(12)))
+    assert begun[:2] == [1000, 1000]
+    assert begun[2] == 1000.5
+    assert all(later - earlier >= 0.0499 for earlier, later in pairwise(begun[2:]))
+    assert set(idle) == {0}
+
+
+async def test_an_allowance_holds_what_waited_for_a_permit() -> None:
+    """60 calls a minute by one permit that was long taken: the allowance is counted where a call begins."""
+    now = Now()
+    permits = Permits(1, ("role-extraction",))
+    admission, begun = Admission(Pace(60, now=now, sleep=now.sleep), permits, Breaker()), list[float]()
+
+    async def call() -> None:
+        async with admission.call("role-extraction", again=False) as at:
+            assert at is not None
+            begun.append(at)
+
+    async with permits.hold("role-extraction"):
+        calls = [asyncio.create_task(call()) for _ in range(180)]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        now.at += 600
+    await asyncio.gather(*calls)
+    assert begun[:60] == [1600] * 60
+    assert all(later - earlier == pytest.approx(1) for earlier, later in pairwise(begun[59:]))
+
+
+async def test_no_stage_and_no_call_that_was_turned_away_waits_for_all_others() -> None:
+    """With a gap between calls the lines take turns, each in its own order, although one of them is far longer."""
+    now = Now()
+    pace = Pace(now=now, sleep=now.sleep)
+    pace.hold_off(0, now())
+    permits = Permits(4, ("role-extraction", "report-generation"))
+    admission, order = Admission(pace, permits, Breaker()), list[str]()
+
+    async def call(stage: Stage, again: bool, name: str) -> None:
+        async with admission.call(stage, again=again):
+            order.append(name)
+
+    await asyncio.gather(
+        *(call("role-extraction", False, f"new {number}") for number in range(100)),
+        *(call("role-extraction", True, f"again {number}") for number in range(5)),
+        *(call("report-generation", False, f"report {number}") for number in range(5)),
+    )
+    for kind in ("new", "again", "report"):
+        numbers = [int(name.split()[1]) for name in order if name.startswith(kind)]
+        assert numbers == sorted(numbers)
+    assert {*order[:18]} >= {f"{kind} {number}" for kind in ("again", "report") for number in range(5)}
+
+
+async def test_who_waits_in_line_leaves_it_when_the_server_is_given_a_pause() -> None:
+    """At once, without a turn of its own; and one that is cancelled there holds nothing up."""
+    now = Now()
+    pace, breaker = Pace(60, now=now, sleep=now.sleep), Breaker(1, 10, now)
+    permits = Permits(1, ("role-extraction",))
+    admission, admitted = Admission(pace, permits, breaker), list[float | None]()
+
+    async def call() -> None:
+        async with admission.call("role-extraction", again=False) as at:
+            admitted.append(at)
+
+    async with permits.hold("role-extraction"):
+        calls = [asyncio.create_task(call()) for _ in range(200)]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        calls[0].cancel()
+        calls[1].cancel()
+        breaker.failed("no")
+    await asyncio.wait(calls)
+    assert admitted == [None] * 198
+    assert now() == 1000
+    now.at += 10
+    await call()
+    assert admitted[-1] == 1010
 
 
 def test_the_breaker_opens_probes_and_closes() -> None:
@@ -160,28 +274,6 @@ async def test_a_failing_server_is_a_line_when_it_fails_and_one_when_it_is_back(
         "the model server fails every call, trying one every 10 s: the model server failed (status 500)",
         "the model server is back",
     ]
-
-
-async def test_a_rate_limit_slows_down_and_is_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    """300 calls at once where 100 a second are taken: all are answered, few are turned away, and it is said once."""
-    caplog.set_level(logging.INFO, "pipeline")
-    allowance = Bucket(100 * 60)
-    allowance.take(100 * 60 - 20)
-
-    def limited(_: Call) -> Reply:
-        if allowance.wait():
-            return fails(429, headers={"retry-after": "0.05"})
-        allowance.take(1)
-        return says("hello")
-
-    async with serving(otherwise=limited) as (model, server):
-        await asyncio.gather(*(model.answer(AnswerRequest("hello")) for _ in range(300)))
-        turned_away = len(server.calls) - 300
-        assert caplog.messages == ["the model server wants fewer calls: slowing down"]
-        model._chat._rate_limit._quiet = 0
-        await model.answer(AnswerRequest("hello"))
-    assert caplog.messages[1:] == [f"the model server takes every call again, after it turned away {turned_away}"]
-    assert turned_away < 400
 
 
 async def test_what_a_server_takes_is_learnt_in_one_line(caplog: pytest.LogCaptureFixture) -> None:

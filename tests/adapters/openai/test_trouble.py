@@ -20,6 +20,7 @@ from tests.scripted_model import (
     fails,
     gives,
     hangs,
+    refuses,
     says,
     unreachable,
 )
@@ -175,13 +176,44 @@ async def test_calls_run_at_once() -> None:
     assert server.most_running == 16
 
 
-@pytest.mark.parametrize("reply", [fails(500, f"cannot read: {QUESTION}"), fails(422, QUESTION), says(QUESTION)])
+_BROKEN = '{"identities": ["nurse, "evidence": ["Ann"], "keyPoints": ["nurse, "overview": ["Ann"]}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(
+            fails(status, QUESTION, code=QUESTION, type=QUESTION, param=QUESTION)
+            for status in (400, 401, 403, 404, 500)
+        ),
+        *(fails(400, f"{QUESTION} {cause}") for cause in ("content_filter", "maximum context", "temperature")),
+        *(fails(500, code=word) for word in ("nurse", "护士")),
+        fails(429, QUESTION, code="insufficient_quota"),
+        fails(422, QUESTION),
+        Reply(status=404, body=QUESTION),
+        Reply(body=QUESTION),
+        Reply(body={"error": QUESTION, "choices": []}),
+        Reply(QUESTION, finish_reason="content_filter"),
+        refuses(QUESTION),
+        says(QUESTION),
+        gives({"nurse": QUESTION}),
+        gives([QUESTION]),
+        says(_BROKEN),
+        says(_BROKEN, finish_reason="length"),
+        says('{"nurse":' * 50),
+        says("nurse" * 50_000),
+        says("<think>a nurse"),
+    ],
+)
 async def test_no_conversation_text_in_logs_or_failures(reply: Reply, caplog: pytest.LogCaptureFixture) -> None:
-    """Above DEBUG neither our loggers nor the client's nor the failure hold what was said, or the key."""
+    """Above DEBUG neither our loggers nor the client's nor a failure hold what was said, or the key, whoever asks."""
     caplog.set_level(logging.INFO)
+    request = AnswerRequest(QUESTION)
     async with serving(otherwise=lambda _: reply) as (model, _):
-        with pytest.raises(ModelFailed) as failure:
-            await model.extract(QUESTION, [QUESTION])
-    text = caplog.text + "".join(traceback.format_exception(failure.value))
-    assert "nurse" not in text
-    assert "sk-secret" not in text
+        calls = (model.extract(QUESTION, [QUESTION]), model.answer(request), model.report(request))
+        ends = await asyncio.gather(*calls, model.same_role("nurse", "doctor"), return_exceptions=True)
+    failures = [end for end in ends if isinstance(end, BaseException)]
+    assert failures
+    assert all(isinstance(failure, ModelFailed) for failure in failures)
+    text = caplog.text + "".join("".join(traceback.format_exception(failure)) for failure in failures)
+    assert not any(word in text for word in ("nurse", "护士", "Ann", "sk-secret"))
