@@ -74,11 +74,6 @@ class Pace:
         self._last = self._now()
         return self._last
 
-    @property
-    def holds(self) -> bool:
-        """Whether the server has said to make no call now."""
-        return self._now() < self._not_before
-
     def _wait(self) -> float:
         earliest = max(self._not_before, self._last + self.gap)
         return max(0.0, self._requests.wait(), self._tokens.wait(), earliest - self._now())
