@@ -19,7 +19,7 @@ from pipeline.adapters.kafka.running import run_apps
 from pipeline.adapters.kafka.topics import create_topics, missing_topics
 from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.adapters.mongo import MongoStore
-from pipeline.adapters.openai import OpenAIModel
+from pipeline.adapters.openai import PATIENCE_WITH_RATE_LIMITS, OpenAIModel
 from pipeline.adapters.outage import Patience
 from pipeline.adapters.rules import RulesModel
 from pipeline.adapters.similarity import ModelJudge
@@ -86,6 +86,7 @@ def chosen_model(settings: Settings, permits: Permits) -> Model:
         requests_a_minute=model.requests_a_minute,
         tokens_a_minute=model.tokens_a_minute,
         permits=permits,
+        patience=min(PATIENCE_WITH_RATE_LIMITS, settings.health.stall_after / 2),
     )
 
 

@@ -27,6 +27,8 @@ _MAX_HANDED_ON = 20
 NEUTRAL_SCORE_MAX = 0.45
 #: Ways in which a name says that the role is not of today.
 _OTHER_TIMES = {"former", "future"}
+#: Curly marks as straight ones, one for one: places stay.
+_STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def _cut(names: list[str], states: list[str]) -> list[str]:
 
 def _supports(value: object, question: str) -> list[_Support]:
     """The quotes that are in the question; a plain string supports everything of its turn."""
-    found = []
+    found, straight = [], question.translate(_STRAIGHT)
     for item in value[:MAX_READ] if isinstance(value, list) else []:
         names: frozenset[str] | None = None
         quote = item
@@ -110,7 +112,7 @@ def _supports(value: object, question: str) -> list[_Support]:
         text = text_of(quote, MAX_QUOTE)
         if text is None or names == frozenset() or not _says_something(text):
             continue
-        places = tuple(spans(text, question))
+        places = tuple(spans(text.translate(_STRAIGHT), straight))
         if places:
             start, end = places[0]
             found.append(_Support(text_of(question[start:end], MAX_QUOTE) or text, places, names))

@@ -93,6 +93,21 @@ def test_a_quote_may_differ_in_case_space_and_width_and_is_kept_as_the_user_wrot
     assert extraction.evidence[0].quote == "I am a ＮＵＲＳＥ"
 
 
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("I’m a nurse on the “quiet” ward", 'I\'m a nurse on the "quiet" ward'),
+        ('I\'m a nurse on the "quiet" ward', "I’m a nurse on the “quiet” ward"),
+        ("I‘m a nurse on the ＂quiet＂ ward", "I＇m a nurse on the “quiet” ward"),
+    ],
+)
+def test_a_quote_may_differ_in_curly_and_straight_marks(question: str, quote: str) -> None:
+    """The words are the user's, and are kept with the user's own marks."""
+    extraction = about(question, "nurse", quote=quote)
+    assert extraction.states == ["nurse"]
+    assert extraction.evidence[0].quote == question
+
+
 def test_what_is_not_quoted_is_dropped() -> None:
     """An identity rides on no other's quote, and a quote that is not in the question counts for nothing."""
     extraction = read(

@@ -28,8 +28,8 @@ FIRST_WAIT = 0.5
 #: The longest wait before a retry, in seconds, whatever the server asks for.
 LONGEST_WAIT = 60.0
 _TOO_MANY = 429
-#: How long a server may turn one call away before it has failed, in seconds from the first time. Half of what
-#: HEALTH__STALL_AFTER is by default: a rate limit that turns every call away must not pass for a worker that is stuck.
+#: How long a server may turn one call away before it has failed, in seconds from the first time; at most half of
+#: HEALTH__STALL_AFTER: a rate limit that turns every call away must not pass for a worker that is stuck.
 PATIENCE_WITH_RATE_LIMITS = 300.0
 #: What an optional request may take, its waits included: this share of a call's deadline, and at most so many seconds.
 _OPTIONAL_SHARE, _LONGEST_OPTIONAL = 0.25, 10.0
@@ -124,6 +124,7 @@ class Chat:
         retries: int,
         first_wait: float = FIRST_WAIT,
         longest_wait: float = LONGEST_WAIT,
+        patience: float = PATIENCE_WITH_RATE_LIMITS,
         pace: Pace,
         permits: Permits,
         now: Clock = time.monotonic,
@@ -132,13 +133,15 @@ class Chat:
         self._breaker, self._rate_limit, self._now = Breaker(now=now), Spell(now=now), now
         self._admission = Admission(pace, permits, self._breaker)
         self._timeout, self._retries = timeout, retries
-        self._first_wait, self._longest_wait = first_wait, longest_wait
+        self._patience = patience
+        # The last wait begins within the patience and ends after it.
+        self._first_wait, self._longest_wait = first_wait, min(longest_wait, patience / 2)
         self._dialects: dict[str, Dialect] = {}
 
     async def complete(self, ask: Ask, bill: Bill) -> Completion:
         """The completion; raises ModelFailed when no try gave one, ModelRefused when the model declined."""
         if not ask.optional:
-            return await self._tried(ask, bill, self._retries, PATIENCE_WITH_RATE_LIMITS)
+            return await self._tried(ask, bill, self._retries, self._patience)
         seconds = min(self._timeout * _OPTIONAL_SHARE, _LONGEST_OPTIONAL)
         try:
             async with asyncio.timeout(seconds):

@@ -9,10 +9,18 @@ from functools import partial
 
 import openai
 
-from pipeline.adapters.openai.amending import amended
-from pipeline.adapters.openai.chat import FIRST_WAIT, LONGEST_WAIT, Ask, Bill, Chat, Completion
+from pipeline.adapters.openai.chat import (
+    FIRST_WAIT,
+    LONGEST_WAIT,
+    PATIENCE_WITH_RATE_LIMITS,
+    Ask,
+    Bill,
+    Chat,
+    Completion,
+)
 from pipeline.adapters.openai.json_reading import read_json, storable, without_reasoning
 from pipeline.adapters.openai.judging import judging_ask, read_judgement
+from pipeline.adapters.openai.mending import amended
 from pipeline.adapters.openai.pacing import Pace
 from pipeline.adapters.openai.prompting import answer_messages, extraction_messages, reask_messages, report_messages
 from pipeline.adapters.openai.reply_schemas import ReplyShape, extraction_shape, report_shape
@@ -29,7 +37,7 @@ REPORT_TOKENS = 3_000
 _ANSWERING: Stage = "report-generation"
 _UNLIMITED = 1_000_000
 #: From this many characters of a question on, the loop is not kept waiting while a proposal is mended.
-_LONG = 2_000
+_MENDED_ASIDE = 2_000
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,7 @@ class OpenAIModel:
         answer_tokens: int = ANSWER_TOKENS,
         first_wait: float = FIRST_WAIT,
         longest_wait: float = LONGEST_WAIT,
+        patience: float = PATIENCE_WITH_RATE_LIMITS,
         requests_a_minute: float | None = None,
         tokens_a_minute: float | None = None,
         permits: Permits | None = None,
@@ -69,6 +78,7 @@ class OpenAIModel:
             retries=retries,
             first_wait=first_wait,
             longest_wait=longest_wait,
+            patience=patience,
             pace=Pace(requests_a_minute, tokens_a_minute),
             permits=permits or Permits(_UNLIMITED, ("role-extraction", _ANSWERING)),
         )
@@ -88,7 +98,7 @@ class OpenAIModel:
         )
         proposal = await self._object(ask, self._extraction_shape)
         mend = partial(mended, proposal.content, question, history)
-        content = mend() if len(question) < _LONG else await asyncio.to_thread(mend)
+        content = mend() if len(question) < _MENDED_ASIDE else await asyncio.to_thread(mend)
         return replace(proposal, content=content, said=proposal.content)
 
     async def report(self, request: AnswerRequest) -> Proposal:

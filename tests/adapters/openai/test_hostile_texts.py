@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.adapters.openai.amending import amended
-from pipeline.adapters.openai.put_away import put_away
+from pipeline.adapters.openai.mending import amended
+from pipeline.adapters.openai.mending.put_away import put_away
 from pipeline.adapters.rules.proposing import proposed
 from pipeline.domain.asks import asked_preferences
 from pipeline.domain.extraction import read_extraction
@@ -14,7 +14,7 @@ from pipeline.domain.gate import teaches_nothing
 from pipeline.domain.guards import clauses, not_of_the_user
 from pipeline.domain.languages import fits_language
 from pipeline.domain.quoting import ground_of
-from tests.adapters.openai.proposing import proposal
+from tests.adapters.openai.mending.proposing import proposal
 
 LENGTH = 32_000
 #: Seconds of CPU that no machine needs for one text, unless the time grows with a power of its length.

@@ -11,12 +11,14 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletion
 
+from pipeline.adapters.openai import OpenAIModel
 from pipeline.adapters.openai.chat import PATIENCE_WITH_RATE_LIMITS, Ask, Bill, Chat, Completion, Message
 from pipeline.adapters.openai.judging import judging_ask
 from pipeline.adapters.openai.pacing import Bucket, Pace
+from pipeline.bootstrap import chosen_model
 from pipeline.errors import ModelFailed
 from pipeline.limits import Permits
-from pipeline.settings import HealthSettings
+from pipeline.settings import HealthSettings, ModelSettings, Settings
 from tests.adapters.openai.moved_clock import Now
 
 ASK = Ask("role-extraction", "m", (Message("user", "q"),), 0.0, 10)
@@ -44,7 +46,13 @@ class Server:
         self.now, self.reply, self.lasts = now, reply, lasts
         self.calls: list[float] = []
 
-    def chat(self, permits: int = 1000, timeout: float = 60, retries: int = 3) -> Chat:
+    def chat(
+        self,
+        permits: int = 1000,
+        timeout: float = 60,
+        retries: int = 3,
+        patience: float = PATIENCE_WITH_RATE_LIMITS,
+    ) -> Chat:
         create = SimpleNamespace(create=self._create)
         client: Any = SimpleNamespace(chat=SimpleNamespace(completions=create), base_url=URL)
         return Chat(
@@ -52,6 +60,7 @@ class Server:
             timeout=timeout,
             retries=retries,
             first_wait=0,
+            patience=patience,
             pace=Pace(now=self.now, sleep=self.now.sleep),
             permits=Permits(permits, ("role-extraction",)),
             now=self.now,
@@ -120,6 +129,22 @@ async def test_a_rate_limit_that_does_not_end_is_no_stall() -> None:
     now = Now()
     assert all(isinstance(end, ModelFailed) for end in await ends(Server(now, lambda _: turned_away()).chat(), 500))
     assert now() - 1000 < HealthSettings().stall_after * 0.75
+
+
+@pytest.mark.parametrize(("stall_after", "patience"), [(3600, 300), (600, 300), (120, 60), (30, 15)])
+async def test_a_worker_that_waits_for_a_rate_limit_is_live(stall_after: float, patience: float) -> None:
+    """However soon a worker is to pass for stuck, a call that is turned away has failed before, its last wait too."""
+    health, server = HealthSettings(stall_after=stall_after), ModelSettings(base_url=f"{URL}/v1")
+    model = chosen_model(Settings(_env_file=None, health=health, model=server), Permits(1, ("role-extraction",)))
+    assert isinstance(model, OpenAIModel)
+    assert model._chat._patience == patience
+    await model.aclose()
+    for after in ("86400", "1", None):
+        now = Now()
+        chat = Server(now, lambda _, after=after: turned_away(after)).chat(patience=patience)  # type: ignore[misc]  # bound
+        with pytest.raises(ModelFailed, match="turns calls away"):
+            await chat.complete(ASK, Bill("m"))
+        assert patience <= now() - 1000 <= 0.75 * stall_after + 1
 
 
 async def test_a_model_that_is_used_up_fails_its_calls_together() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipeline.adapters.openai.amending import amended
+from pipeline.adapters.openai.mending import amended
 from pipeline.domain.extraction import read_extraction
 from schemas.role import Extraction
 

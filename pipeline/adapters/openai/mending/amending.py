@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.adapters.openai.hinting import add_hints
-from pipeline.adapters.openai.naming import unsexed
-from pipeline.adapters.openai.quoting import mended_evidence
+from pipeline.adapters.openai.mending.evidence import mended_evidence
+from pipeline.adapters.openai.mending.hinting import add_hints
+from pipeline.adapters.openai.mending.naming import unsexed
 from pipeline.adapters.rules.continuing import agree, among
 from pipeline.adapters.rules.proposing import proposed
 from pipeline.adapters.rules.reading import read

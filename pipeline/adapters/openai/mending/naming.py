@@ -6,7 +6,8 @@ from typing import Any
 
 from pipeline.words import words
 
-_NAMED = ("identities", "states")
+#: The keys of a proposal whose names are roles of the user.
+ROLES = ("identities", "states")
 
 
 def unsexed(proposal: dict[str, Any], questions: Iterable[str]) -> dict[str, Any]:
@@ -15,11 +16,11 @@ def unsexed(proposal: dict[str, Any], questions: Iterable[str]) -> dict[str, Any
     said = "\n".join(questions)
     if re.search(rules["signs"], said, re.IGNORECASE):
         return proposal
-    neutral = {name: _neutral(name) for key in _NAMED for name in proposal[key]}
+    neutral = {name: _neutral(name) for key in ROLES for name in proposal[key]}
     evidence = [
         item | {"supports": [neutral.get(name, name) for name in item["supports"]]} for item in proposal["evidence"]
     ]
-    return proposal | {key: [neutral[name] for name in proposal[key]] for key in _NAMED} | {"evidence": evidence}
+    return proposal | {key: [neutral[name] for name in proposal[key]] for key in ROLES} | {"evidence": evidence}
 
 
 def _neutral(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.adapters.openai.proposing import learnt, proposal
+from tests.adapters.openai.mending.proposing import learnt, proposal
 
 
 @pytest.mark.parametrize(

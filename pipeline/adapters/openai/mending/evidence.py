@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pipeline.adapters.openai.put_away import put_away
+from pipeline.adapters.openai.mending.naming import ROLES
+from pipeline.adapters.openai.mending.put_away import put_away
 from pipeline.adapters.rules.continuing import agree, among, only_a_wish
 from pipeline.adapters.rules.patterns import compiled
 from pipeline.adapters.rules.reading import read
@@ -15,7 +16,6 @@ from pipeline.domain.spelling import fold, has_han, lines_up, simplified, spans
 from pipeline.ports import Json
 from pipeline.words import words
 
-_ROLES = ("identities", "states")
 _ELLIPSIS = re.compile(r"\s*(?:…|\.{3,})\s*")
 
 
@@ -23,7 +23,7 @@ def mended_evidence(
     proposal: dict[str, Any], question: str, history: Sequence[str], plain: dict[str, Any]
 ) -> list[dict[str, Json]]:
     """`plain` is what the rules make of the question: a role that they read in it is the user's."""
-    roles = distinct(name for key in _ROLES for name in proposal[key])
+    roles = distinct(name for key in ROLES for name in proposal[key])
     names = distinct([*roles, *proposal["characteristics"], *proposal["denies"]])
     refused = {name for name in names if _foreign(name, question) and not among(name, plain["states"])}
     doubtful = [name for name in roles if not among(name, plain["identities"])]
