@@ -12,14 +12,79 @@ Phrase = tuple[str, ...]
 
 _SPELLINGS = (
     (re.compile(r"(?<=.)ae(?=[a-z]{3})"), "e"),
+    (re.compile(r"^jewell?ery$"), "jewelry"),
+    (re.compile(r"^plough"), "plow"),
+    (re.compile(r"^tyre$"), "tire"),
+    (re.compile(r"^aero(?=plane)"), "air"),
+    (re.compile(r"^mould"), "mold"),
+    (re.compile(r"^draught"), "draft"),
+    (re.compile(r"(?<=[a-z]{2})bre$"), "ber"),
+    (re.compile(r"^(def|off|lic)ence$"), r"\1ense"),
+    (re.compile(r"(?<=[a-z]{3})yse(?=$|r$|d$)"), "yze"),
     (re.compile(r"(?<=[a-z]{3})isation"), "ization"),
     (re.compile(r"(?<=[a-z]{3})is(e[rd]?|ing)$"), r"iz\1"),
-    (re.compile(r"(?<=[a-z]{2})our(?=$|ed|er|ing|ist|s)"), "or"),
+    (re.compile(r"(?<=[a-z]{2})our(?=$|ed|er|ing|ist|s|al|able)"), "or"),
     (re.compile(r"(?<=[a-z]{2})tre$"), "ter"),
     (re.compile(r"(?<=[a-z]{2})ogue$"), "og"),
     (re.compile(r"programme"), "program"),
     # Doubled letters are what people get wrong first, and no two roles differ by them alone.
-    (re.compile(r"([a-z])\1"), r"\1"),
+    # The prefix of "nonnative" and "unnamed" keeps its letter.
+    (re.compile(r"(?<!^no)(?<!^u)([a-z])\1"), r"\1"),
+)
+#: What people cut short in writing.
+_SHORT = {
+    "dev": "developer",
+    "eng": "engineer",
+    "mgr": "manager",
+    "prof": "professor",
+    "asst": "assistant",
+    "sgt": "sergeant",
+    "cpl": "corporal",
+    "acct": "accountant",
+    "coord": "coordinator",
+    "mktg": "marketing",
+    "govt": "government",
+    "mgmt": "management",
+    "jr": "junior",
+    "sr": "senior",
+    "intl": "international",
+}
+#: The second word of a compound that is written as one word, as two or with a hyphen.
+_COMPOUND_ENDINGS = (
+    "dresser",
+    "keeper",
+    "fighter",
+    "layer",
+    "woman",
+    "man",
+    "tender",
+    "maker",
+    "smith",
+    "worker",
+    "owner",
+    "writer",
+    "guard",
+    "setter",
+    "binder",
+    "holder",
+    "builder",
+    "teacher",
+    "master",
+    "shoreman",
+    "sitter",
+    "minder",
+    "giver",
+    "walker",
+    "turner",
+    "blower",
+    "brewer",
+    "watcher",
+    "gazer",
+    "boarder",
+    "husband",
+    "wife",
+    "stylist",
+    "cutter",
 )
 _HAN_ENDING = re.compile(r"(?:工作者|从业者|从业人员|人员|师傅|人|员|者|师|工|户|匠|家|手|的)$")
 _IRREGULAR = {"women": "woman", "men": "man", "children": "child", "wives": "wife", "people": "people", "mice": "mouse"}
@@ -30,6 +95,7 @@ def normal(word: str) -> str:
     """A folded word in the singular and in one spelling."""
     word = word.removesuffix("'s").removesuffix("'").strip("'") or word
     word = _IRREGULAR.get(word, word)
+    word = _SHORT.get(word, word)
     if word.isascii() and word.isalpha():
         word = _singular(word)
         for pattern, spelling in _SPELLINGS:
@@ -108,10 +174,60 @@ def _by_name(lines: list[list[str]]) -> tuple[dict[Phrase, Phrase], dict[str, Ph
     return plain, han
 
 
-def _chains(forms: dict[str, list[str]]) -> dict[Phrase, frozenset[Phrase]]:
+def _compounds(roles: dict[Phrase, Phrase], lines: list[list[str]]) -> dict[Phrase, Phrase]:
+    """The roles, with every compound known both as one word and as two."""
+    both = dict(roles)
+    for name in (fold(name) for line in lines for name in line if name.isascii()):
+        role, (first, *rest) = roles[phrase(name)], name.split()
+        if len(rest) == 1:
+            both.setdefault(phrase(first + rest[0]), role)
+        for ending in () if rest else _COMPOUND_ENDINGS:
+            start = first.removesuffix(ending)
+            if start != first and len(start) >= 3:
+                both.setdefault(phrase(f"{start} {ending}"), role)
+    return both
+
+
+def _meaning(name: str, roles: dict[Phrase, Phrase], han_roles: dict[str, Phrase]) -> Phrase:
+    return han_roles.get(name, (name,)) if has_han(name) else roles.get(phrase(name), phrase(name))
+
+
+def _with_owners(lines: list[list[str]], businesses: dict[str, list[str]]) -> list[list[str]]:
+    """The lines, and one for the owner of each place of business."""
+    owners = []
+    for place, places in businesses.items():
+        han = [name for other in places for name in (f"{other}老板", f"{other}店主", f"开{other}的")]
+        owners.append([f"{place} owner", f"{place} proprietor", *han])
+    return [*lines, *owners]
+
+
+def _named_forms(
+    lines: list[list[str]], roles: dict[Phrase, Phrase], han_roles: dict[str, Phrase]
+) -> dict[str, list[str]]:
+    """What the names of roles say themselves: a patent attorney is an attorney, 钢筋工 a worker."""
+    identities, forms = words("identities"), dict[str, list[str]]()
+    heads = {head: _meaning(head, roles, han_roles) for head in identities["heads"]}
+    endings, not_manual = tuple(heads), tuple(identities["not_manual"])
+    general, unlike = set(map(_one, (*identities["general"], *identities["vague"]))), set(identities["unlike"])
+    for line in lines:
+        if line[0] in unlike:
+            continue
+        first = phrase(line[0])
+        found = {roles[end] for start in range(1, len(first)) if (end := first[start:]) in roles and end not in general}
+        for name in line:
+            if name.endswith(endings):
+                found |= {role for head, role in heads.items() if name.endswith(head if has_han(head) else f" {head}")}
+            if name.endswith(("工", "工人")) and not name.endswith(not_manual):
+                found.add(phrase("manual worker"))
+        for general_role in found - {first}:
+            forms.setdefault(" ".join(general_role), []).append(line[0])
+    return forms
+
+
+def _chains(*tables: dict[str, list[str]]) -> dict[Phrase, frozenset[Phrase]]:
     """Everything that a role is a form of, however many steps away."""
     parents: dict[Phrase, set[Phrase]] = {}
-    for general_name, names in forms.items():
+    for general_name, names in (entry for forms in tables for entry in forms.items()):
         for name in names:
             parents.setdefault(phrase(name), set()).add(phrase(general_name))
     chains = {}
@@ -132,15 +248,19 @@ def _chains(forms: dict[str, list[str]]) -> dict[Phrase, frozenset[Phrase]]:
 def lexicon() -> Lexicon:
     """The one lexicon, built at first use."""
     identities, narrowing = words("identities"), words("modifiers")
-    roles, han_roles = _by_name(identities["same"])
+    lines = _with_owners(identities["same"], identities["businesses"])
+    roles, han_roles = _by_name(lines)
+    named_forms = _named_forms(lines, roles, han_roles)
+    roles = _compounds(roles, lines)
     modifiers, han_modifiers = _by_name(narrowing["same"])
-    parents = _chains(identities["forms"])
+    owners = {"business owner": [f"{place} owner" for place in identities["businesses"]]}
+    parents = _chains(identities["forms"], named_forms, owners)
     children: dict[Phrase, set[Phrase]] = {}
     for form, generals in parents.items():
         for general in generals:
             children.setdefault(general, set()).add(form)
     names: dict[Phrase, list[str]] = {}
-    for line in identities["same"]:
+    for line in lines:
         names.setdefault(phrase(line[0]), []).extend(map(fold, line))
     turns = {name: turn for turn, line in narrowing["turns"].items() for name in line}
     return Lexicon(

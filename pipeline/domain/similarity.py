@@ -20,6 +20,8 @@ _GENERAL_HEAD = 0.5
 _RIVAL = 0.3
 #: The most that words in common are worth where the meanings are not related.
 _ALIKE_MAX = 0.6
+#: Whatever ends in 医 is one in Chinese, 兽医 too, who is none in English.
+_DOCTOR = ("doctor",)
 _SCHOOLS = ("primary school", "middle school", "high school", "university", "graduate")
 
 
@@ -119,6 +121,8 @@ def _is_form(a: Role, b: Role) -> bool:
             continue
         if any(line.head == part.head and part.narrowing <= line.narrowing for line in lines):
             return True
+    if has_han(a.key) and has_han(b.key) and a.key.endswith("医") and Part(_DOCTOR, frozenset()) in b.parts:
+        return True
     return (
         has_han(b.key)
         and len(b.key) >= 2

@@ -27,6 +27,11 @@ SIBLING, RIVAL, NONE = Relation.SIBLING, Relation.RIVAL, Relation.NONE
         ("mother of 2 kids", "两个孩子的妈妈", SAME),
         ("修表师傅", "修表匠", SAME),
         ("infirmière", "nurse", SAME),
+        ("護理師", "护士", SAME),
+        ("web dev", "web developer", SAME),
+        ("hair dresser", "hairdresser", SAME),
+        ("jewellery maker", "jewelry maker", SAME),
+        ("烧焊的", "焊工", SAME),
     ],
 )
 def test_the_same_concept(one: str, other: str, wanted: Relation) -> None:
@@ -49,6 +54,13 @@ def test_the_same_concept(one: str, other: str, wanted: Relation) -> None:
         ("structural engineer", "engineer"),
         ("junior UX designer", "designer"),
         ("sophomore", "student"),
+        ("software developer", "developer"),
+        ("tax consultant", "consultant"),
+        ("bakery owner", "business owner"),
+        ("army sergeant", "soldier"),
+        ("建筑工人", "工人"),
+        ("兽医", "医生"),
+        ("代驾", "司机"),
     ],
 )
 def test_a_form_of_the_other(form: str, general: str) -> None:
@@ -104,6 +116,9 @@ def test_siblings_agree(one: str, other: str) -> None:
         ("小学生家长", "小学生"),
         ("会计助理", "会计"),
         ("teaching assistant", "teacher"),
+        ("退伍军人", "军人"),
+        ("社工", "工人"),
+        ("car owner", "business owner"),
     ],
 )
 def test_what_does_not_agree(one: str, other: str) -> None:
@@ -132,7 +147,7 @@ def test_another_number_is_a_rival(one: str, other: str) -> None:
     ("one", "other"),
     [
         ("dock worker", "longshoreman"),
-        ("烧焊的", "焊工"),
+        ("磨剪子的", "磨刀匠人"),
         ("lighthouse keeper", "灯塔看守人"),
         ("former longshoreman", "former dock worker"),
     ],
