@@ -179,7 +179,27 @@ async def test_an_identity_of_somebody_else_counts_once() -> None:
     case = SPOKEN | {"expect": [{"turn": turn, "identities_none": ["baker"]} for turn in (1, 2)]}
     figures = await evaluate([case], asked(model(), 10))
     assert (figures.expectations - figures.met, len(figures.taken)) == (2, 1)
-    assert not (await evaluate([case | {"kind": "steady_role"}], asked(model(), 10))).taken
+
+
+@pytest.mark.parametrize(
+    ("kind", "others"),
+    [
+        ("other_person", True),
+        ("quotation_marks", True),
+        ("scene_or_game", True),
+        ("planted_note", True),
+        ("roleplay", True),
+        ("steady_role", False),
+        ("personal_account", False),
+    ],
+)
+async def test_an_identity_that_is_not_to_be_learnt_is_counted_whatever_its_kind_is_called(
+    kind: str, others: bool
+) -> None:
+    """As somebody else's where the kind's name speaks of others, as unwanted elsewhere, and never twice."""
+    case = SPOKEN | {"kind": kind, "expect": [{"turn": 1, "identities_none": ["baker"]}]}
+    figures = (await evaluate([case], asked(model(), 10))).to_json()
+    assert (figures["othersIdentities"], figures["unwantedIdentities"]) == ((1, 0) if others else (0, 1))
 
 
 async def test_progress_is_told_after_each_conversation() -> None:

@@ -95,9 +95,10 @@ def _sentences(text: str) -> list[str]:
 def _wish(field: PreferenceField, sentence: str) -> tuple[str, str] | None:
     """The value asked for last in a sentence; at the same place the longer words win ("not too short")."""
     found = []
+    others = _compiled(words("asks")["others"])
     for value, patterns in words("asks")[field].items():
         match = _last(patterns, sentence)
-        if match:
+        if match and not others.search(sentence[: match.start()]) and not others.search(match.group()):
             found.append((match.end(), match.end() - match.start(), value, match.group().strip()))
     if not found:
         return None

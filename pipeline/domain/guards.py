@@ -17,7 +17,8 @@ Span = tuple[int, int]
 
 _CLAUSE_END = re.compile(
     r"[,，。!！?？;；\n、()（）…~～]+|\.(?=\s|$)|\s[-–—]+\s|——"
-    r"|\s(?=(?:but|because|bc|cuz|coz|so|while|whereas|although|though|and (?:i|im|i'm|ive|i've|we|my|he|she)|which)\b)"
+    r"|\s(?=(?:but|because|bc|cuz|coz|so|while|whereas|although|though|which)\b)"
+    r"|\s(?=and (?:as an?|i|im|i'm|ive|i've|we|my|he|she)\b)"
     r"|(?=但是|不过|可是|因为|所以|而我|但我)",
     re.IGNORECASE,
 )
@@ -36,7 +37,51 @@ def clauses(text: str) -> tuple[Span, ...]:
         start = match.end()
     if text[start:].strip():
         found.append((start, len(text)))
-    return tuple(found)
+    return _with_appositions(found, text)
+
+
+def _with_appositions(found: list[Span], text: str) -> tuple[Span, ...]:
+    """The clauses, where "my boss" and ", a former colonel" are one."""
+    joined: list[Span] = []
+    for start, end in found:
+        if joined and _apposed(text[joined[-1][0] : joined[-1][1]], text[joined[-1][1] : start], text[start:end]):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def _apposed(before: str, between: str, clause: str) -> bool:
+    """Whether a clause says who the person is whose name or relation ends the one before."""
+    return (
+        between.strip() in {"", ",", "("}
+        and _apposition().match(clause) is not None
+        and _person().search(before[-_SIGHT:]) is not None
+    )
+
+
+@lru_cache(maxsize=1)
+def _apposition() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{'|'.join(words('people')['en']['appositions'])})\b(?!.*\bhere\b)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _person() -> re.Pattern[str]:
+    """A relation or a name, at the end of a text."""
+    return re.compile(rf"(?:{_relation()}|{_name()})\s*$", re.IGNORECASE)
+
+
+def _relation() -> str:
+    """ "my late uncle", as a pattern."""
+    en = words("people")["en"]
+    relations = "|".join(sorted(en["relations"], key=len, reverse=True))
+    return rf"\b(?:{'|'.join(en['owners'])})\s+(?:[\w-]+\s+){{0,2}}?(?:{relations})(?:\s(?-i:[A-Z])\w+)?"
+
+
+def _name() -> str:
+    """ "Coach Lee", "Anna Berg", as a pattern."""
+    titles = "|".join(words("people")["en"]["titles"])
+    return rf"(?:\b(?:{titles})\.?\s+(?-i:[A-Z])[\w-]+|^\W*(?-i:[A-Z][a-z]+\s+[A-Z])[\w-]+)"
 
 
 def clauses_of(span: Span, text: str) -> list[str]:
@@ -55,8 +100,8 @@ def clauses_in(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _someone() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A clause that says something of another person, in English and in Chinese; `rest` is what it says."""
+def _someone() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Clauses that say something of another person, in English, in Chinese, and by an apposition; `rest` says it."""
     people = words("people")
     en, zh = people["en"], people["zh"]
     relation = "|".join(sorted(en["relations"], key=len, reverse=True))
@@ -71,16 +116,21 @@ def _someone() -> tuple[re.Pattern[str], re.Pattern[str]]:
         rf"\b{who}(?P<gap>(?:['-][\w'-]*)?(?:[^\w'-]+[\w'-]+){{0,4}}?)[^\w'-]*(?P<rest>{verb}.*)",
         re.IGNORECASE | re.DOTALL,
     )
+    apposed = re.compile(
+        rf"(?:(?:{_relation()}|{_name()})\s*[,(]|^\s*(?=who))(?P<gap>\s*)"
+        rf"(?P<rest>(?:{'|'.join(en['appositions'])})\b.*)",
+        re.IGNORECASE | re.DOTALL,
+    )
     relation = "|".join(sorted(zh["relations"], key=len, reverse=True))
     owner = "|".join(sorted(zh["owners"], key=len, reverse=True))
-    pronoun = "|".join(sorted(zh["pronouns"], key=len, reverse=True))
+    pronoun = "|".join([*zh["named"], *sorted(zh["pronouns"], key=len, reverse=True)])
     chinese = re.compile(
         rf"(?:(?<![和跟与])(?:{owner})(?:家|们)?(?:的)?(?:一个|有个|那个|这个|大|小|前|新|老)?(?:{relation})(?:们)?(?:的?(?:{relation}))*"
         rf"|^\W*(?:btw|因为|听说|而且|那个|有个|一个|my\s+\w+)?\s*(?:{pronoun}|{relation}|my\s+\w+)(?:们)?)"
         rf"(?P<gap>[^我俺]{{0,6}}?)(?P<rest>(?:{'|'.join(zh['verbs'])}).*)",
         re.IGNORECASE | re.DOTALL,
     )
-    return english, chinese
+    return english, chinese, apposed
 
 
 @lru_cache(maxsize=1)
@@ -128,7 +178,7 @@ def is_kin(name: str) -> bool:
 
 def said_of_other(clause: str, name: str) -> bool:
     """Whether the clause says the role of somebody else ("my sister is a nurse", 我妹妹是护士)."""
-    clause = _plain(clause)
+    clause, apposed = _plain(clause), _someone()[-1]
     for pattern in _someone():
         for match in pattern.finditer(clause):
             before = clause[: match.start()].rstrip()
@@ -137,7 +187,8 @@ def said_of_other(clause: str, name: str) -> bool:
             if _self().search(match["gap"]):
                 continue
             rest = _self().split(match["rest"], maxsplit=1)[0]
-            said = mentions if is_kin(name) else hints_at
+            # "My boss, a developer himself" is no sign against a Rust developer.
+            said = mentions if is_kin(name) or pattern is apposed else hints_at
             if said(rest, name):
                 return True
     return False
@@ -191,12 +242,12 @@ def negated(clause: str, name: str) -> bool:
 
 def named_as_other(clause: str, name: str) -> bool:
     """Whether the clause only speaks of somebody else by the word for the role ("my teacher said", 被老师批评)."""
-    part = role_of(name).parts[-1]
-    if part.narrowing and (part.head in lexicon().general or not mentions(clause, name)):
-        return False
-    clause = _plain(clause)
-    found = list(_called(part.head).finditer(clause))
-    return bool(found) and all(_of_another(clause, match) for match in found)
+    for part in reversed(role_of(name).parts):
+        if not part.narrowing or (part.head not in lexicon().general and mentions(clause, name)):
+            plain = _plain(clause)
+            found = list(_called(part.head).finditer(plain))
+            return bool(found) and all(_of_another(plain, match) for match in found)
+    return False
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pipeline.domain.spelling import HAN
+from pipeline.domain.voices import voices
 from pipeline.words import words
 
 Span = tuple[int, int]
@@ -19,6 +20,8 @@ _MARKS = tuple(
         ("「", "」", False),
         ("『", "』", False),
         ("【", "】", False),
+        # A title is no quotation, unless somebody speaks in it.
+        ("《(?=[我俺]|(?i:i(?:'m)?\\b))", "》", True),
         ("«", "»", False),
         ("„", "[“”]", False),
         ('"', '"', True),
@@ -46,7 +49,7 @@ class Ground:
 
     text: str
     quoted: tuple[Span, ...]
-    """Inside quotation marks or a pasted passage."""
+    """Inside quotation marks or a pasted passage, or where another than the writer says "I"."""
     code: tuple[Span, ...]
     planted: tuple[Span, ...]
     """Lines that instruct a model instead of asking it."""
@@ -71,6 +74,7 @@ def ground_of(text: str) -> Ground:
     quoted.extend(match.span() for match in _QUOTED_LINE.finditer(text))
     quoted.extend(_messages(text))
     quoted.extend(_handed_over(text))
+    quoted.extend(voices(text))
     return Ground(text, tuple(quoted), tuple(code), tuple(_lines_like("planted", text)))
 
 

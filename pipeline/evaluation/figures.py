@@ -1,5 +1,6 @@
 """What an evaluation counts: expectations met, and what reading the questions took and gave."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -13,19 +14,19 @@ from pipeline.ports import Json
 from pipeline.processors.role_extraction import Extracted
 from schemas.role import MAX_QUOTE, Extraction
 
-#: The kinds of case in which the roles that are not to be learnt are those of somebody else, or of nobody.
-OTHERS = frozenset(
-    {
-        "third_person",
-        "pasted_quoted",
-        "role_play_fiction",
-        "occupation_question",
-        "sarcasm_negation",
-        "injection",
-        "code_logs",
-        "long_question",
-    }
+#: What the name of a kind of case says where the roles that are not to be learnt are somebody else's, or nobody's.
+_OTHERS = re.compile(
+    r"(?<![a-z])(?:third_?(?:person|part)|others?(?!_turns)|somebody|someone|persons?(?![a-z])|people|relative|friend|kin(?![a-z])"
+    r"|quot|paste|passage|report|dialog|speech|role_?play|play|fiction|stor(?:y|ies)(?![a-z])|scenes?(?![a-z])|game"
+    r"|imagin|hypothe|inject|plant|instruct|attack|hostile|code|log|sarcas|joke|occupation|long_question|not_evidence"
+    r"|neg(?:ative)?s?(?![a-z]))",
+    re.IGNORECASE,
 )
+
+
+def of_others(kind: str) -> bool:
+    """Whether the name of a kind speaks of other people, quotes, role play, fiction or planted instructions."""
+    return _OTHERS.search(kind) is not None
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class Figures:
     taken: set[str] = field(default_factory=set)
     """Each identity that is somebody else's, or nobody's, once a conversation: of other people, quotes, role play,
     planted instructions."""
+    unwanted: set[str] = field(default_factory=set)
+    """Each identity, once a conversation, that a case of any other kind says is not to be there."""
     by_kind: dict[str, dict[str, int]] = field(default_factory=dict)
     by_lang: dict[str, dict[str, int]] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
@@ -135,8 +138,9 @@ class Figures:
             table[key] = dict(row)
         if not check.met:
             self.fail(case, number, turn, check)
-            if case["kind"] in OTHERS and check.wanted.startswith("identities_none"):
-                self.taken.update(f"{case['id']}: {name}" for name in check.unwanted)
+            if check.wanted.startswith("identities_none"):
+                counted = self.taken if of_others(case["kind"]) else self.unwanted
+                counted.update(f"{case['id']}: {name}" for name in check.unwanted)
 
     def fail(self, case: dict[str, Any], number: int, turn: Turn, check: Check) -> None:
         """Keep what was not met."""
@@ -151,6 +155,8 @@ class Figures:
             "met": self.met,
             "othersIdentities": len(self.taken),
             "othersIdentitiesNamed": sorted(self.taken),
+            "unwantedIdentities": len(self.unwanted),
+            "unwantedIdentitiesNamed": sorted(self.unwanted),
             "byKind": self.by_kind,
             "byLang": self.by_lang,
             "failures": [asdict(failure) for failure in self.failures],

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from pipeline.adapters.rules import RulesModel
+from pipeline.adapters.rules.scripts import in_script_of
 from pipeline.domain.asks import decided_mode
 from pipeline.domain.extraction import read_extraction
+from pipeline.domain.spelling import simplified
 from pipeline.ports import AnswerRequest, Said
 from schemas.events import Source
 
@@ -246,3 +248,36 @@ def test_every_line_of_a_demo_is_a_question(name: str) -> None:
     assert all(set(question) == {"conversationId", "userId", "text"} for question in questions)
     assert decided_mode(questions[-1]["text"], "auto") == "report"
     assert decided_mode(questions[0]["text"], "auto") == "answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("我在銀行上班，是理財專員", "理財專員"),
+        ("我開早餐店，蛋價漲了", "早餐店老闆"),
+        ("我開計程車的，油價又漲", "計程車司機"),
+        ("我在工廠上班，輪班", "工廠職員"),
+        ("我在里辦公室當里長", "里長"),
+        ("我開理髮店，客人變少", "理髮店老闆"),
+        ("寶寶半夜一直哭，奶瓶要消毒嗎", "家長"),
+    ],
+)
+async def test_what_is_learnt_from_traditional_characters_is_in_them(question: str, role: str) -> None:
+    """Names of the lists, what is composed from them and the overview are in the characters of the question."""
+    content = await extract(question)
+    assert content["identities"][0] == role
+    said = [*content["identities"], *content["characteristics"], content["overview"]]
+    assert all(in_script_of([question], text) == text for text in said)
+
+
+async def test_the_characters_of_a_question_without_any_are_those_before() -> None:
+    """A question that both scripts write alike is answered in the script of the questions before it."""
+    assert (await extract("我送外送", ["我想學做菜"]))["identities"] == ["外送員"]
+    assert (await extract("我送外送", ["我想学做菜"]))["identities"] == ["外送员"]
+
+
+async def test_an_answer_is_in_the_characters_of_its_question() -> None:
+    """The phrases of an answer are traditional where the question is."""
+    answer = (await MODEL.answer(AnswerRequest(question="這個程式怎麼寫"))).text
+    assert in_script_of(["這個程式怎麼寫"], answer) == answer
+    assert answer != simplified(answer)

@@ -72,6 +72,19 @@ def test_a_mode_that_was_chosen_stays(mode: str) -> None:
         ("别太长，也别太短，中等篇幅", "detailLevel", "BALANCE", "conversation"),
         ("不要讲理论，直接教我怎么做", "contentDepth", "PRACTICAL", "conversation"),
         ("讲讲背后的原理", "contentDepth", "CONCEPTUAL", "conversation"),
+        ("我一向喜欢看例子，概率里的独立是啥", "responseFormat", "STRUCTURED_WITH_EXAMPLES", "stable"),
+        ("我總是喜歡看實例", "responseFormat", "STRUCTURED_WITH_EXAMPLES", "stable"),
+        ("我喜欢看例子", "responseFormat", "STRUCTURED_WITH_EXAMPLES", "conversation"),
+        ("我是个喜欢看例子的人", "responseFormat", "STRUCTURED_WITH_EXAMPLES", "stable"),
+        ("我素来偏好简短", "detailLevel", "CONCISE", "stable"),
+        ("本人一贯注重细节", "detailLevel", "COMPREHENSIVE", "stable"),
+        ("我历来习惯先搞懂原理", "contentDepth", "CONCEPTUAL", "stable"),
+        ("我一般都喜欢直接上手", "contentDepth", "PRACTICAL", "stable"),
+        ("我平时都喜欢先看大框架", "contentDepth", "OVERVIEW", "stable"),
+        ("I've always preferred to see examples", "responseFormat", "STRUCTURED_WITH_EXAMPLES", "stable"),
+        ("I tend to learn best by doing", "contentDepth", "PRACTICAL", "stable"),
+        ("I'm the kind of person who needs the details", "detailLevel", "COMPREHENSIVE", "stable"),
+        ("I always like to know why", "contentDepth", "CONCEPTUAL", "stable"),
     ],
 )
 def test_plain_words_ask_for_a_preference_with_its_scope(text: str, field: str, value: str, scope: str) -> None:
@@ -87,10 +100,15 @@ def test_plain_words_ask_for_a_preference_with_its_scope(text: str, field: str, 
         "简单的菜谱有吗",
         "my essay is short",
         '"keep it short" is on the sign',
+        "我女儿喜欢看例子",
+        "我老公一向喜欢详细的解释",
+        "my sister always likes long answers",
+        "I always like short films",
+        "我总想睡觉",
     ],
 )
 def test_ordinary_words_ask_for_nothing(text: str) -> None:
-    """Words such as short or 简单 are no wish about the answer by themselves, and a quotation asks for nothing."""
+    """Words such as short or 简单 are no wish by themselves; a quotation and what others like ask for nothing."""
     assert asked_preferences(text) == ()
 
 

@@ -13,6 +13,8 @@ from pipeline.domain.quoting import own_words
         ("我是焊工，氩弧焊发黑？", ["我是焊工", "氩弧焊发黑"]),
         ("my son is ill because i work nights", ["my son is ill", "because i work nights"]),
         ("version 7.5 of it", ["version 7.5 of it"]),
+        ("my boss, a former colonel, naps", ["my boss, a former colonel", " naps"]),
+        ("my boss naps, a nurse called", ["my boss naps", " a nurse called"]),
     ],
 )
 def test_clauses_end_at_punctuation_and_joining_words(text: str, wanted: list[str]) -> None:
@@ -31,6 +33,15 @@ def test_clauses_end_at_punctuation_and_joining_words(text: str, wanted: list[st
         ("我和我妹妹都是护士", "护士", False),
         ("i do the books for a firm", "bookkeeper", False),
         ("我是民宿老板", "民宿老板", False),
+        ("our coach (a lawyer by day", "lawyer", True),
+        ("Coach Lee, a former boxer", "boxer", True),
+        ("Sam, who is an electrician", "electrician", False),
+        ("who is an electrician", "electrician", True),
+        ("隔壁老王开出租的", "出租车司机", True),
+        ("我們班導是數學老師", "數學老師", True),
+        ("楼上是钢琴老师", "钢琴老师", True),
+        ("小程序我来做", "程序员", False),
+        ("小学当老师", "老师", False),
     ],
 )
 def test_other_people(clause: str, name: str, caught: bool) -> None:
@@ -54,6 +65,14 @@ def test_other_people(clause: str, name: str, caught: bool) -> None:
         ("教练说我膝盖内扣", "教练"),
         ("给学员排课老撞车", "学员"),
         ("组里新来的徒弟不戴手套", "徒弟"),
+        ("I married a surgeon", "surgeon"),
+        ("I live with a jazz drummer", "drummer"),
+        ("I'm the son of a baker", "baker"),
+        ("I'm a plumber's daughter", "plumber"),
+        ("stop calling me a programmer", "programmer"),
+        ("我嫁了个程序员", "程序员"),
+        ("我是军人家属", "军人"),
+        ("我是医生的儿子", "医生"),
     ],
 )
 def test_the_word_for_somebody_else(clause: str, name: str) -> None:
@@ -77,6 +96,11 @@ def test_the_word_for_somebody_else(clause: str, name: str) -> None:
         ("我是三个孩子的妈妈", "妈妈"),
         ("作为一个学生怎么理财", "学生"),
         ("宝妈一枚求推荐", "妈妈"),
+        ("as someone who is a nurse", "nurse"),
+        ("I married a surgeon and work as a surgeon", "surgeon"),
+        ("don't forget I'm a nurse", "nurse"),
+        ("我找护士的工作", "护士"),
+        ("我是学生家长", "家长"),
     ],
 )
 def test_a_word_that_may_be_the_users_own_passes(clause: str, name: str) -> None:

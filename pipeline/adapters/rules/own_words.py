@@ -101,13 +101,15 @@ def _not_own(sentence: str, others_before: bool) -> str:
 
 
 def _of_the_user(sentence: Span) -> Iterator[Span]:
-    """The clauses of a sentence about somebody else in which the user speaks of themselves, up to what others say."""
-    scenes = words("scenes")
+    """The clauses of a sentence about somebody else in which the user speaks of themselves, and not what others say."""
+    scenes, reported = words("scenes"), False
     for start, end in places_of_clauses(sentence.text):
         clause = sentence.text[start:end]
         if compiled(scenes["reports"]).search(clause):
-            return
-        if compiled(scenes["self"]).match(clause) and not first(scenes["others"], clause):
+            reported = True
+        elif compiled(scenes["contrast"]).match(clause):
+            reported = False
+        if not reported and compiled(scenes["self"]).match(clause) and not first(scenes["others"], clause):
             yield Span(clause, sentence.start + start)
 
 

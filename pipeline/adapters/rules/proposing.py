@@ -1,12 +1,13 @@
 """From a question, and those before it, to a proposed extraction."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.adapters.rules.continuing import Known, agree, goes_on, last_known, leader, links_back
 from pipeline.adapters.rules.patterns import first
 from pipeline.adapters.rules.reading import Reading, as_written, readings
+from pipeline.adapters.rules.scripts import in_script_of
 from pipeline.domain.asks import asked_preferences
 from pipeline.ports import Json
 from pipeline.words import words
@@ -47,15 +48,20 @@ def proposed(question: str, history: Sequence[str]) -> dict[str, Json]:
         _add_subject(made, reading, before, denies)
     if made.identities:
         _add_traits(made, reading)
+    asked = [question, *reversed(history)]
+
+    def written(names: Iterable[str]) -> list[Json]:
+        return [in_script_of(asked, name) for name in names]
+
     result: dict[str, Json] = {
-        "identities": list[Json](made.identities),
-        "characteristics": list[Json](made.characteristics),
-        "evidence": [{"quote": quote, "supports": list[Json](names)} for quote, names in made.evidence.items()],
+        "identities": written(made.identities),
+        "characteristics": written(made.characteristics),
+        "evidence": [{"quote": quote, "supports": written(names)} for quote, names in made.evidence.items()],
         "preferences": _preferences(reading),
-        "states": list[Json](states),
-        "denies": list[Json](denies),
+        "states": written(states),
+        "denies": written(denies),
         "score": made.score,
-        "overview": _overview(made, reading),
+        "overview": in_script_of(asked, _overview(made, reading)),
     }
     return result
 

@@ -4,11 +4,18 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from pipeline.adapters.rules.patterns import compiled, entries
+from pipeline.adapters.rules.patterns import compiled, entries, listed
 from pipeline.words import words
 
 _TOKEN = re.compile(r"[^\W_](?:[\w'&/+.-]*[\w+])?")
-_HAN_END = re.compile(r"[,，。！？；、:：.!?;\s()（）\n]")
+# A blank beside Latin letters is in the name: Java 程序员.
+_HAN_END = re.compile(
+    r"[,，。！？；、:：.!?;()（）\n]|(?<![A-Za-z+#])\s(?![A-Za-z])|(?<=[A-Za-z+#])\s(?![\u4e00-\u9fff])"
+)
+_LATIN = re.compile(
+    r"\s*(?:一?[个名位])?\s*(?:做|搞)?\s*"
+    r"([A-Za-z][A-Za-z0-9+#/&. -]*[A-Za-z+#])\s*(?:的|一枚)?(?=$|[，。！？；、,.!?;（(])"
+)
 _ARTICLE = frozenset({"a", "an", "the", "only", "one"})
 _MAX_WORDS = 6
 _MAX_HAN = 14
@@ -59,6 +66,8 @@ def entries_of_stop() -> frozenset[str]:
 def _is_english_head(tokens: list[str], strict: bool) -> bool:
     last = tokens[-1].casefold()
     known, none = entries("occupations", "en"), entries("occupations", "not_en")
+    if any(" ".join(token.casefold() for token in tokens[-size:]) in not_who() for size in (1, 2)):
+        return False
     for size in (3, 2, 1):
         phrase = " ".join(token.casefold() for token in tokens[-size:])
         if len(tokens) >= size and (phrase in known or (phrase.endswith("s") and phrase[:-1] in known)):
@@ -66,6 +75,12 @@ def _is_english_head(tokens: list[str], strict: bool) -> bool:
     if strict or last in none or " ".join(tokens).casefold() in none or len(last) < 5:
         return False
     return last.endswith(_suffixes("en")) and not last.endswith(("'s", "est"))
+
+
+@cache
+def not_who() -> frozenset[str]:
+    """What somebody is like, and not who."""
+    return listed(words("statements")["en"]["not_who"])
 
 
 def _with_number(text: str, tokens: list[str], end: int) -> RoleName | None:
@@ -103,6 +118,13 @@ def chinese_role(text: str) -> RoleName | None:
         return None
     name = _joined(before, body[start:stop])
     return RoleName(name, skipped + stop) if name not in entries("occupations", "not_zh") else None
+
+
+def latin_role(text: str) -> RoleName | None:
+    """The English role in a Chinese sentence: 我是 UX designer，…"""
+    found = _LATIN.match(text)
+    role = english_role(found.group(1), listed_only=True) if found else None
+    return RoleName(found.group(1), found.end(1)) if found and role and role.length == len(found.group(1)) else None
 
 
 def _joined(before: str, head: str) -> str:

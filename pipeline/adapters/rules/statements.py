@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from pipeline.adapters.rules.own_words import OwnWords, Span
 from pipeline.adapters.rules.patterns import compiled, first, listed
-from pipeline.adapters.rules.role_names import RoleName, chinese_role, english_role
+from pipeline.adapters.rules.role_names import RoleName, chinese_role, english_role, latin_role
+from pipeline.adapters.rules.topics import forms
+from pipeline.domain.guards import clauses
 from pipeline.words import words
 
 Claimed = Literal["states", "denies", "past", "wishes"]
@@ -29,13 +32,24 @@ class Claim:
 def claims(own: OwnWords) -> list[Claim]:
     """In the order of the question; a role that is denied, past or wished for is not stated by the same words."""
     found: list[Claim] = []
-    for sentence in own.sentences:
+    for sentence in (*own.sentences, *_before_acting(own)):
         for claim in (*_english(sentence), *_chinese(sentence), *_other(sentence)):
             if own.fiction and _is_invented(claim, sentence):
                 continue
             if not any(claim.start < other.end and other.start < claim.end for other in found):
                 found.append(claim)
     return sorted(found, key=lambda claim: claim.start)
+
+
+def _before_acting(own: OwnWords) -> Iterator[Span]:
+    """What a sentence says before it speaks of a part, where it names a trade of parts: 我是演员，扮演医生."""
+    scenes = words("scenes")
+    for sentence in own.invented:
+        for start, end in clauses(sentence.text):
+            clause = sentence.text[start:end]
+            if first(scenes["imagined"], clause) or not compiled(scenes["makes_fiction"]).search(clause):
+                break
+            yield Span(clause, sentence.start + start)
 
 
 def _is_invented(claim: Claim, sentence: Span) -> bool:
@@ -60,6 +74,12 @@ def _english(sentence: Span) -> Iterator[Claim]:
         role = english_role(sentence.text[match.end() :])
         if role and re.match(r"\s*(,|\bi\b|\bi'|myself|$)", sentence.text[match.end() + role.length :], re.IGNORECASE):
             yield _claim("states", sentence, match, role)
+    if being := compiled(rules["being"]).search(sentence.text):
+        role = english_role(sentence.text[being.end() :], listed_only=True)
+        if role and re.match(r"\s*,.*\b(i|i'm|im|my|me)\b", sentence.text[being.end() + role.length :], re.IGNORECASE):
+            yield _claim("states", sentence, being, role)
+    if office := compiled(rules["office"].replace("{heads}", rules["heads"])).search(sentence.text):
+        yield Claim("states", office["what"], sentence.start + office.start(), sentence.start + office.end())
     yield from _english_deeds(sentence, not_mine)
     here = compiled(rules["here"]).match(sentence.text)
     if here and (role := english_role(here.group(1), listed_only=True)) and role.length == len(here.group(1)):
@@ -112,17 +132,46 @@ def _field(rest: str) -> RoleName | None:
 def _english_deeds(sentence: Span, not_mine: re.Pattern[str]) -> Iterator[Claim]:
     rules = words("statements")["en"]
     for pattern, name in rules["does"]:
-        for match in compiled(pattern).finditer(sentence.text):
+        for match in compiled(_filled("en", pattern)).finditer(sentence.text):
             if _not_mine(not_mine, match):
                 continue
-            parts = {key: " ".join(value.split()).lower() for key, value in match.groupdict().items() if value}
-            role = _owner(parts["what"]) if name == "{what} owner" else name.format(**parts)
-            yield Claim("states", role, sentence.start + match.start(), sentence.start + match.end())
+            role = _english_deed_name(name, match)
+            if role:
+                yield Claim("states", role, sentence.start + match.start(), sentence.start + match.end())
+
+
+def _english_deed_name(name: str, match: re.Match[str]) -> str | None:
+    """Who does what the match says: by the verb, the shop or the listed role where `name` is one of these."""
+    parts = {key: " ".join((value or "").split()).lower() for key, value in match.groupdict().items()}
+    if name == "{what} owner":
+        return _owner(parts["what"])
+    if name == "role":
+        role = english_role(parts["role"], listed_only=True)
+        return _singular(role.name) if role and role.length == len(parts["role"]) else None
+    if name == "deed":
+        return _agent(parts["verb"])
+    if name == "agent":
+        return f"{_singular(parts['what'])} {_agent(parts['verb'])}".strip()
+    return name.format(**parts).strip()
+
+
+def _agent(verb: str) -> str:
+    """Who tunes is a tuner; the verb may be its -ing form."""
+    agents: dict[str, str] = words("statements")["en"]["agents"]
+    base = next((form for form in forms(verb) if form in agents), verb)
+    return agents.get(base) or re.sub(r"(e|ing)$", "", verb) + "er"
+
+
+def _singular(noun: str) -> str:
+    if noun.endswith("ies"):
+        return noun[:-3] + "y"
+    return re.sub(r"(?<=ss|sh|ch)es$|(?<=x)es$|(?<!s)s$", "", noun)
 
 
 def _owner(shop: str) -> str:
     """A shop's owner by trade where it has a name: a florist owns the flower shop."""
     owners: dict[str, str] = words("statements")["en"]["owners"]
+    shop = shop if shop in owners else _singular(shop)
     if shop in owners:
         return owners[shop]
     first_words, _, last = shop.rpartition(" ")
@@ -142,7 +191,7 @@ def _chinese(sentence: Span) -> Iterator[Claim]:
     yield from _chinese_roles("wishes", sentence, rules["wishes"])
     yield from _chinese_deeds(sentence)
     yield from _chinese_roles("states", sentence, [subject + "(" + "|".join(rules["states"]) + ")"])
-    yield from _chinese_roles("states", sentence, rules["titles"])
+    yield from _chinese_roles("states", sentence, [*rules["titles"], *rules["joint"]])
     if compiled(rules["subject"]).search(sentence.text):
         yield from _chinese_roles("states", sentence, [rules["bare_states"]])
 
@@ -156,7 +205,7 @@ def _chinese_roles(kind: Claimed, sentence: Span, patterns: list[str]) -> Iterat
                 compiled(rules["not_meant"]).match(rest) or _not_mine(compiled(rules["not_mine"]), match)
             ):
                 continue
-            role = chinese_role(rest)
+            role = chinese_role(rest) or (latin_role(rest) if kind == "states" else None)
             if role:
                 yield _claim(kind, sentence, match, role)
 
@@ -165,7 +214,7 @@ def _chinese_deeds(sentence: Span) -> Iterator[Claim]:
     rules = words("statements")["zh"]
     subject = rules["subject"] + rules["between"] + "(?:是(?:个|在)?)?"
     for pattern, name in rules["does"]:
-        for match in compiled(pattern.replace("我~", subject)).finditer(sentence.text):
+        for match in compiled(_filled("zh", pattern).replace("我~", subject)).finditer(sentence.text):
             if _not_mine(compiled(rules["not_mine"]), match):
                 continue
             kind: Claimed = "denies" if name.startswith("-") else "states"
@@ -187,8 +236,12 @@ def _deed_name(name: str, match: re.Match[str]) -> str | None:
         "place": rules["places"].get(parts.get("verb"), "{where}职员"),
         "study": rules["studies"].get(parts.get("what")),
         "deed": rules["deeds"].get(parts.get("deed"), "{what}{deed}人员"),
+        "deal": rules["deals"].get(parts.get("deed")),
+        "shop": rules["trades"]["开"].get(parts.get("what"), "{what}老板"),
     }
     form = forms.get(name, name)
+    if re.fullmatch(rules["at_home"], parts.get("where", "")) and "{where}" in form:
+        return None
     if re.fullmatch(rules["regions"], parts.get("where", "")):
         if form in rules["of_anybody"]:
             return None
@@ -197,18 +250,29 @@ def _deed_name(name: str, match: re.Match[str]) -> str | None:
 
 
 def _trade(verb: str, what: str, *, named: bool) -> str | None:
-    """卖 and 菜 make a 卖菜的商户; what has a name of its own keeps it, and with `named` nothing else is a trade."""
+    """养 and 猪 make a 养猪户, and 开 and 玩笑 nobody; with `named` only a name of its own will do."""
     rules = words("statements")["zh"]
+    verb = rules["same_verbs"].get(verb, verb)
     if re.search(rules["not_in_name"], what) or re.search(rules["not_a_trade"], what):
         return None
-    if what in rules["trades"]:
-        trade: str = rules["trades"][what]
+    trade: str | None = rules["trades"].get(verb, {}).get(what)
+    if trade:
         return trade
     head = chinese_role(what)
     if head and head.length == len(what):
         return head.name
-    form: str = rules["verbs"].get(verb, "{what}从业者")
-    return None if named else form.format(what=what)
+    if named:
+        return None
+    named_so = rules["verbs"].get(verb, [[".+", "{what}从业者"]])
+    form: str = next((form for pattern, form in named_so if re.fullmatch(_filled("zh", pattern), what)), "")
+    return form.format(what=what) or None
+
+
+@cache
+def _filled(language: str, pattern: str) -> str:
+    """The pattern with its lists in it."""
+    kinds = words("statements")[language]["kinds"]
+    return re.sub(r"\{([a-z]+)\}", lambda name: f"(?:{kinds[name.group(1)]})", pattern)
 
 
 def _other(sentence: Span) -> Iterator[Claim]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.adapters.rules.patterns import compiled
+from pipeline.adapters.rules.scripts import in_script_of
 from pipeline.domain.asks import language_of
 from pipeline.ports import AnswerRequest, Json, Said
 from pipeline.words import words
@@ -73,8 +74,17 @@ def _parts(shape: _Shape, parts: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _phrases(question: str) -> Mapping[str, Any]:
-    phrases: Mapping[str, Any] = words("answers")[language_of(question)]
+    """The phrases in the language and the script of the question."""
+    phrases: Mapping[str, Any] = _written(words("answers")[language_of(question)], question)
     return phrases
+
+
+def _written(phrases: Any, question: str) -> Any:
+    if isinstance(phrases, str):
+        return in_script_of([question], phrases)
+    if isinstance(phrases, list):
+        return [_written(phrase, question) for phrase in phrases]
+    return {name: _written(phrase, question) for name, phrase in phrases.items()}
 
 
 def _shape_of(rules: Sequence[str]) -> _Shape:
