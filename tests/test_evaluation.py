@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from pipeline.adapters.rules import RulesModel
 from pipeline.cli.evaluating import evaluated
 from pipeline.errors import ModelFailed, SettingsInvalid
 from pipeline.evaluation import asked, evaluate, given
 from pipeline.evaluation.figures import Reading
-from pipeline.ports import AnswerRequest, Json, Proposal, Reply
+from pipeline.ports import Json, Proposal
 from pipeline.processors.role_extraction import Extracted
 from pipeline.settings import load_settings
 from schemas.events import Cost
@@ -87,8 +88,8 @@ SPOKEN: dict[str, Any] = CASE | {
 }
 
 
-class Scripted:
-    """A model of which only extractions are asked."""
+class Scripted(RulesModel):
+    """The rules, but for the extractions."""
 
     def __init__(self, *script: Json | ModelFailed) -> None:
         self._script = list(script)
@@ -100,14 +101,6 @@ class Scripted:
         if isinstance(said, ModelFailed):
             raise said
         return Proposal(said, Cost(model="small", calls=1, prompt_tokens=900 + 100 * len(self.read)))
-
-    async def answer(self, request: AnswerRequest) -> Reply:
-        raise NotImplementedError
-
-    async def report(self, request: AnswerRequest) -> Proposal:
-        raise NotImplementedError
-
-    async def aclose(self) -> None: ...
 
 
 def model() -> Scripted:
@@ -236,6 +229,24 @@ async def test_the_command_tells_progress_and_all_figures(tmp_path: Path, capsys
     assert figures["reading"]["promptTokens"]["max"] > 0
     assert [line.split(",")[0] for line in told.err.splitlines()] == ["1 of 2 conversations", "2 of 2 conversations"]
     assert "calls saved by the gate   2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("steady_role", "identities unwanted       1; t-1: baker"),
+        ("third_person", "identities of others      1; t-1: baker"),
+    ],
+)
+async def test_the_command_names_an_identity_that_is_not_to_be_there(
+    kind: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of others apart from the rest, each with its case."""
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps(CASE | {"kind": kind, "expect": [{"turn": 1, "identities_none": ["baker"]}]}))
+    wanted = {"file": path, "model": "given", "conversations": None, "failures": False, "json": False}
+    assert await evaluated(Namespace(**wanted), load_settings()) == 0
+    assert line in capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.parametrize(

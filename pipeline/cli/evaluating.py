@@ -94,8 +94,13 @@ def _show_reading(figures: Figures) -> None:
         "quotes dropped": reading.dropped_quotes,
         "identities dropped": reading.dropped_identities,
         "in the right language": reading.in_language,
-        "identities of others": "; ".join([str(len(figures.taken)), *sorted(figures.taken)]),
+        "identities of others": _named(figures.taken),
+        "identities unwanted": _named(figures.unwanted),
     }
     for name, value in rows.items():
         print(f"{name:<26}{value}")
     print()
+
+
+def _named(identities: set[str]) -> str:
+    return "; ".join([str(len(identities)), *sorted(identities)])

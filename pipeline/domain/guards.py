@@ -252,10 +252,14 @@ def named_as_other(clause: str, name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _called(head: Phrase) -> re.Pattern[str]:
-    """The names of a role, the longest first."""
+    """The names of a role, the longest first; not 做外贸的, before which 我 is no "my"."""
     names = sorted(lexicon().names.get(head, (" ".join(head),)), key=len, reverse=True)
-    words_of = (re.escape(name) if has_han(name) else rf"(?<![\w-]){re.escape(name)}s?(?![\w-])" for name in names)
-    return re.compile("|".join(words_of), re.IGNORECASE)
+    words_of = (
+        re.escape(name) if has_han(name) else rf"(?<![\w-]){re.escape(name)}s?(?![\w-])"
+        for name in names
+        if not name.endswith("的")
+    )
+    return re.compile("|".join(words_of) or r"(?!)", re.IGNORECASE)
 
 
 def _of_another(clause: str, word: re.Match[str]) -> bool:

@@ -140,13 +140,14 @@ def _end_of_message(text: str, start: int) -> int:
 
 def _handed_over(text: str) -> list[Span]:
     """What a line such as "translate this:" hands over: the paragraph below it, or the rest of the line."""
-    leads, found = _patterns("leads"), list[Span]()
+    leads, own_again, found = _patterns("leads"), _patterns("own_again"), list[Span]()
     for line in _LINE.finditer(text):
         if found and line.start() < found[-1][1]:
             continue
         for colon in islice(_COLON.finditer(line[0]), _MOST_COLONS):
             # What introduces a passage stands close before the colon.
-            if not leads.search(line[0][max(colon.start() - _LEAD_LENGTH, 0) : colon.start()]):
+            before = line[0][max(colon.start() - _LEAD_LENGTH, 0) : colon.start()]
+            if not leads.search(before) or own_again.search(before):
                 continue
             if colon.end() < len(line[0]):
                 found.append((line.start() + colon.end(), line.end()))

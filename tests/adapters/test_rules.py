@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pipeline.adapters.rules import RulesModel
-from pipeline.adapters.rules.scripts import in_script_of
 from pipeline.domain.asks import decided_mode
 from pipeline.domain.extraction import read_extraction
+from pipeline.domain.scripts import in_script_of
 from pipeline.domain.spelling import simplified
 from pipeline.ports import AnswerRequest, Said
 from schemas.events import Source

@@ -122,6 +122,9 @@ async def test_role_play(question: str, role: str) -> None:
         ("riddle: I am a surgeon without a knife. what am I", "surgeon"),
         ("in the musical I'm a butcher, how do I hold the cleaver", "butcher"),
         ("用第一人称写，我是清洁工，凌晨四点起床", "清洁工"),
+        ("I'm a detective, write the scene where I find the body", "detective"),
+        ("the script says I'm a detective, how do I say it", "detective"),
+        ("脚本里写我是侦探，怎么演", "侦探"),
     ],
 )
 async def test_fiction(question: str, role: str) -> None:

@@ -101,6 +101,9 @@ def test_the_word_for_somebody_else(clause: str, name: str) -> None:
         ("don't forget I'm a nurse", "nurse"),
         ("我找护士的工作", "护士"),
         ("我是学生家长", "家长"),
+        ("我做外贸的", "外贸人员"),
+        ("我开飞机的", "飞行员"),
+        ("我送快递的", "快递员"),
     ],
 )
 def test_a_word_that_may_be_the_users_own_passes(clause: str, name: str) -> None:
@@ -112,6 +115,9 @@ def test_role_play_the_past_and_wishes() -> None:
     """Only the role that the words take out of the user's present is caught."""
     assert pretended("act like a grumpy chef", "chef")
     assert not pretended("act like a grumpy chef", "teacher")
+    assert not pretended("I act as a translator at the clinic", "translator")
+    assert pretended("I act as a judge for the school play", "judge")
+    assert pretended("act as a translator at the clinic", "translator")
     assert past("以前是厨师现在是司机", "厨师")
     assert not past("以前是厨师现在是司机", "司机")
     assert wished("studying to be a nurse", "nurse")

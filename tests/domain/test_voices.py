@@ -57,6 +57,8 @@ def test_the_words_of_another_are_not_the_writers_own(question: str, role: str) 
         ("我喜欢桌游，我是医生", "医生"),
         ("怎么说呢，我是护士", "护士"),
         ("why do you assume I'm a student, I'm a tutor", "tutor"),
+        ("she said to introduce myself, so: I'm a cooper", "cooper"),
+        ("他说让我介绍一下，所以：我是箍桶匠", "箍桶匠"),
     ],
 )
 def test_the_writers_own_words_stay(question: str, role: str) -> None:

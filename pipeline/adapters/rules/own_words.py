@@ -75,7 +75,11 @@ def own_words(question: str, others_before: bool = False) -> OwnWords:
             kept.append(sentence)
     code = tuple(Span(text[start:end], start) for start, end in ground.code if not inside((start, end), ground.planted))
     return OwnWords(
-        tuple(kept), code=code, fiction=first(scenes["fiction"], text) is not None, invented=tuple(invented), **about
+        tuple(kept),
+        code=code,
+        fiction=first((*scenes["fiction"], *scenes["fiction_or_work"]), text) is not None,
+        invented=tuple(invented),
+        **about,
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pipeline.adapters.rules.continuing import Known, agree, goes_on, last_known, leader, links_back
 from pipeline.adapters.rules.patterns import first
 from pipeline.adapters.rules.reading import Reading, as_written, readings
-from pipeline.adapters.rules.scripts import in_script_of
 from pipeline.domain.asks import asked_preferences
+from pipeline.domain.scripts import in_script_of
 from pipeline.ports import Json
 from pipeline.words import words
 

@@ -68,6 +68,8 @@ def _is_english_head(tokens: list[str], strict: bool) -> bool:
     known, none = entries("occupations", "en"), entries("occupations", "not_en")
     if any(" ".join(token.casefold() for token in tokens[-size:]) in not_who() for size in (1, 2)):
         return False
+    if len(tokens) == 1 and last in not_who_alone():
+        return False
     for size in (3, 2, 1):
         phrase = " ".join(token.casefold() for token in tokens[-size:])
         if len(tokens) >= size and (phrase in known or (phrase.endswith("s") and phrase[:-1] in known)):
@@ -81,6 +83,12 @@ def _is_english_head(tokens: list[str], strict: bool) -> bool:
 def not_who() -> frozenset[str]:
     """What somebody is like, and not who."""
     return listed(words("statements")["en"]["not_who"])
+
+
+@cache
+def not_who_alone() -> frozenset[str]:
+    """The same, where no noun stands before it."""
+    return listed(words("statements")["en"]["not_who_alone"])
 
 
 def _with_number(text: str, tokens: list[str], end: int) -> RoleName | None:

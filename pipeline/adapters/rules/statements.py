@@ -55,9 +55,11 @@ def _before_acting(own: OwnWords) -> Iterator[Span]:
 def _is_invented(claim: Claim, sentence: Span) -> bool:
     """In a sentence about fiction, only a trade that makes or reads fiction is the user's own."""
     scenes = words("scenes")
-    return first(scenes["fiction"], sentence.text) is not None and not compiled(scenes["makes_fiction"]).search(
-        claim.name
-    )
+    if compiled(scenes["makes_fiction"]).search(claim.name):
+        return False
+    ends = (end for _, end in clauses(sentence.text) if end >= claim.end - sentence.start)
+    up_to_claim = sentence.text[: next(ends, None)]
+    return bool(first(scenes["fiction"], sentence.text) or first(scenes["fiction_or_work"], up_to_claim))
 
 
 def _english(sentence: Span) -> Iterator[Claim]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.adapters.rules.patterns import compiled
-from pipeline.adapters.rules.scripts import in_script_of
 from pipeline.domain.asks import language_of
+from pipeline.domain.scripts import in_script_of
 from pipeline.ports import AnswerRequest, Json, Said
 from pipeline.words import words
 
