@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -18,7 +18,7 @@ from pipeline.adapters.kafka.publisher import KafkaPublisher
 from pipeline.adapters.kafka.running import run_apps
 from pipeline.adapters.kafka.topics import create_topics, missing_topics
 from pipeline.adapters.kafka.worker import ProcessorApp
-from pipeline.adapters.mongo import MongoStore
+from pipeline.adapters.mongo import Database, MongoFeatures, MongoStore, MongoTombstones, held_about
 from pipeline.adapters.openai import PATIENCE_WITH_RATE_LIMITS, OpenAIModel
 from pipeline.adapters.outage import Patience
 from pipeline.adapters.rules import RulesModel
@@ -28,19 +28,41 @@ from pipeline.domain.similarity import lexical
 from pipeline.errors import Outage, SettingsInvalid
 from pipeline.limits import Permits, Stage
 from pipeline.metrics import MeasuredModel, Metrics
-from pipeline.ports import Judge, Model, Policy, Processor, Publisher, Services, Store, Wanted
+from pipeline.ports import (
+    FeatureStore,
+    Json,
+    Judge,
+    Model,
+    Policy,
+    Processor,
+    Publisher,
+    Services,
+    Store,
+    Tombstones,
+    Wanted,
+)
 from pipeline.processors import NAMES, topology
 from pipeline.runner import Runner
+from pipeline.schedule import Schedule
 from pipeline.settings import KafkaSettings, Settings
 from pipeline.tracing import NoSpans, Tracer
 from schemas.events import DeadLetter
+from schemas.features import UserFeature
 from schemas.role import GuideScope, TrackEntry
 from schemas.topics import TopicName
-from schemas.wire import ConversationId, Wire
+from schemas.wire import ConversationId, UserId, Wire
 
 _SCOPES: dict[str, GuideScope] = {"none": "NONE", "once": "ONCE", "every": "EVERY"}
-#: What becomes of a question, in the order it usually happens.
-_FOLLOWED: tuple[TopicName, ...] = ("turns", "extractions", "guidance", "answers", "reports", "dead-letters")
+#: What becomes of a question, in the order it usually happens, and of a command.
+_FOLLOWED: tuple[TopicName, ...] = (
+    "turns",
+    "extractions",
+    "guidance",
+    "answers",
+    "reports",
+    "receipts",
+    "dead-letters",
+)
 
 #: Seconds for which a command waits for a service that does not answer.
 _CLIENT_PATIENCE = 10.0
@@ -66,9 +88,9 @@ def kafka_connection(settings: Settings) -> Connection:
     )
 
 
-def mongo_store(settings: Settings, *, patience: float | None = None) -> MongoStore:
+def mongo_database(settings: Settings, *, patience: float | None = None) -> Database:
     """Inside a running event loop."""
-    return MongoStore(settings.mongo.url.get_secret_value(), settings.mongo.database, patience=patience)
+    return Database(settings.mongo.url.get_secret_value(), settings.mongo.database, patience=patience)
 
 
 def chosen_model(settings: Settings, permits: Permits) -> Model:
@@ -83,10 +105,10 @@ def chosen_model(settings: Settings, permits: Permits) -> Model:
         answer_name=model.answer_name or model.name,
         timeout=model.timeout,
         retries=model.retries,
+        patience=min(PATIENCE_WITH_RATE_LIMITS, settings.health.stall_after / 2),
         requests_a_minute=model.requests_a_minute,
         tokens_a_minute=model.tokens_a_minute,
         permits=permits,
-        patience=min(PATIENCE_WITH_RATE_LIMITS, settings.health.stall_after / 2),
     )
 
 
@@ -95,10 +117,14 @@ def chosen_processors(settings: Settings, names: Sequence[str]) -> list[Processo
     unknown = sorted(set(names) - set(NAMES))
     if unknown:
         raise SettingsInvalid(f"no such processor: {', '.join(unknown)}; there are {', '.join(NAMES)}")
-    processors = topology(memory=settings.short_term_memory.enabled, guidance=settings.guidance)
+    processors = topology(
+        memory=settings.short_term_memory.enabled,
+        user_memory=settings.user_memory.enabled,
+        guidance=settings.guidance,
+    )
     chosen = [processor for processor in processors if not names or processor.name in names]
     if not chosen:
-        raise SettingsInvalid("SHORT_TERM_MEMORY__ENABLED is false: these processors have nothing to do")
+        raise SettingsInvalid("SHORT_TERM_MEMORY__ENABLED or USER_MEMORY__ENABLED is false: these have nothing to do")
     return chosen
 
 
@@ -110,9 +136,13 @@ def policy(settings: Settings) -> Policy:
         context=min(6, memory.conversation_memory.max_messages),
         guide_scope=_SCOPES[memory.user_role_memory.guide_scope],
         memory=memory.enabled,
+        user_memory=settings.user_memory.enabled,
         masked_kinds=tuple(settings.masking.kinds.split(",")),
         masked_words=tuple(filter(None, map(str.strip, (settings.masking.words or "").split(",")))),
         raw_log=settings.masking.raw_log,
+        idle=timedelta(minutes=memory.conversation_memory.idle_after),
+        stale=timedelta(days=settings.user_memory.stale_after),
+        key=settings.user_memory.forgetting_key.get_secret_value(),
     )
 
 
@@ -122,6 +152,8 @@ class Parts:
 
     publisher: Publisher
     store: Store
+    features: FeatureStore
+    tombstones: Tombstones
     model: Model
     permits: Permits
     metrics: Metrics
@@ -143,11 +175,20 @@ async def worker_parts(settings: Settings, processors: Sequence[Processor]) -> A
         stack.push_async_callback(publisher.stop)
         if missing := await Patience("Kafka", (Outage,))(lambda: missing_topics(connection)):
             raise SettingsInvalid(f"topics are missing: {', '.join(missing)}; run `rolestream topics create`")
-        store = mongo_store(settings)
-        stack.push_async_callback(store.aclose)
-        await store.prepare()
-        model = MeasuredModel(chosen, metrics)
-        yield Parts(publisher, store, model, permits, metrics, _tracer(settings, stack), judge)
+        database = mongo_database(settings)
+        stack.push_async_callback(database.aclose)
+        await database.prepare()
+        yield Parts(
+            publisher,
+            MongoStore(database),
+            MongoFeatures(database),
+            MongoTombstones(database, settings.user_memory.forgetting_key.get_secret_value()),
+            MeasuredModel(chosen, metrics),
+            permits,
+            metrics,
+            _tracer(settings, stack),
+            judge,
+        )
 
 
 def _stages(settings: Settings, processors: Sequence[Processor]) -> list[Stage]:
@@ -183,10 +224,20 @@ def names_of(processors: Sequence[Processor]) -> list[str]:
 
 def runner_of(processor: Processor, settings: Settings, parts: Parts) -> Runner:
     """Runs the records of one processor on what all share."""
-    services = Services(
-        parts.store, parts.model, lexical, lambda: datetime.now(UTC), policy(settings), judge=parts.judge
+    return Runner(processor, _services(settings, parts), parts.publisher, parts.metrics, parts.tracer)
+
+
+def _services(settings: Settings, parts: Parts) -> Services:
+    return Services(
+        parts.store,
+        parts.model,
+        lexical,
+        lambda: datetime.now(UTC),
+        parts.features,
+        parts.tombstones,
+        policy(settings),
+        judge=parts.judge,
     )
-    return Runner(processor, services, parts.publisher, parts.metrics, parts.tracer)
 
 
 async def run_processors(
@@ -209,8 +260,21 @@ async def run_processors(
         )
         for processor in processors
     ]
-    async with _health(settings, apps, parts):
+    async with _health(settings, apps, parts), _jobs(settings, processors, parts):
         await run_apps(apps, stop, started)
+
+
+@asynccontextmanager
+async def _jobs(settings: Settings, processors: Sequence[Processor], parts: Parts) -> AsyncIterator[None]:
+    """Do the processors' jobs beside their records; a job that runs at the end is given up, for it may be repeated."""
+    jobs = [job for processor in processors for job in processor.jobs]
+    schedule = Schedule(jobs, _services(settings, parts), parts.publisher, parts.metrics)
+    running = asyncio.create_task(schedule.run())
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
 
 
 @asynccontextmanager
@@ -255,15 +319,17 @@ async def run_worker(
 
 
 @asynccontextmanager
-async def client_parts(settings: Settings, patience: float) -> AsyncIterator[tuple[Publisher, Store, Listen]]:
+async def client_parts(
+    settings: Settings, patience: float
+) -> AsyncIterator[tuple[Publisher, Store, FeatureStore, Listen]]:
     """What a client is made of, connected."""
     connection = kafka_connection(settings)
     async with AsyncExitStack() as stack:
         publisher = KafkaPublisher(connection, patience=patience)
         await publisher.start()
         stack.push_async_callback(publisher.stop)
-        store = mongo_store(settings, patience=patience)
-        stack.push_async_callback(store.aclose)
+        database = mongo_database(settings, patience=patience)
+        stack.push_async_callback(database.aclose)
 
         @asynccontextmanager
         async def listen(heard: Callable[[Wire], None], failed: Callable[[Exception], None]) -> AsyncIterator[None]:
@@ -274,7 +340,7 @@ async def client_parts(settings: Settings, patience: float) -> AsyncIterator[tup
             finally:
                 await listener.stop()
 
-        yield publisher, store, listen
+        yield publisher, MongoStore(database), MongoFeatures(database), listen
 
 
 async def first_of(*waits: Awaitable[object]) -> None:
@@ -289,18 +355,37 @@ async def first_of(*waits: Awaitable[object]) -> None:
             task.cancel()
 
 
+@asynccontextmanager
+async def _patient_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database of a command that ends soon; raises Outage."""
+    database = mongo_database(settings, patience=_CLIENT_PATIENCE)
+    try:
+        yield database
+    finally:
+        await database.aclose()
+
+
 async def read_track(settings: Settings, conversation_id: str, limit: int = 1000) -> list[TrackEntry]:
     """The last `limit` track entries of a conversation, oldest first; raises Outage."""
-    store = mongo_store(settings, patience=_CLIENT_PATIENCE)
-    try:
-        return (await store.track(ConversationId(conversation_id), None, limit))[::-1]
-    finally:
-        await store.aclose()
+    async with _patient_database(settings) as database:
+        return (await MongoStore(database).track(ConversationId(conversation_id), None, limit))[::-1]
+
+
+async def read_user(settings: Settings, user_id: str) -> dict[str, Json]:
+    """All that is held about a user; raises Outage."""
+    async with _patient_database(settings) as database:
+        return await held_about(database, user_id)
+
+
+async def read_features(settings: Settings, user_id: str) -> list[UserFeature]:
+    """A user's features in the order of their slots, deleted ones too; raises Outage."""
+    async with _patient_database(settings) as database:
+        return await MongoFeatures(database).features(UserId(user_id))
 
 
 async def create_missing_topics(settings: Settings, partitions: int, replication: int) -> list[str]:
     """Create the topics that are missing and return their names; raises Outage and SettingsInvalid."""
-    return await create_topics(kafka_connection(settings), partitions, replication)
+    return await create_topics(kafka_connection(settings), partitions, replication, settings.kafka.retention_hours)
 
 
 def model_to_evaluate(settings: Settings, name: Literal["rules", "openai"]) -> Model:
@@ -314,11 +399,8 @@ def model_to_evaluate(settings: Settings, name: Literal["rules", "openai"]) -> M
 
 async def read_dead_letters(settings: Settings, wanted: Wanted, limit: int) -> list[DeadLetter]:
     """The dead letters that match, oldest first; raises Outage."""
-    store = mongo_store(settings, patience=_CLIENT_PATIENCE)
-    try:
-        return await store.dead_letters(wanted, limit)
-    finally:
-        await store.aclose()
+    async with _patient_database(settings) as database:
+        return await MongoStore(database).dead_letters(wanted, limit)
 
 
 async def replay(settings: Settings, letters: Sequence[DeadLetter]) -> None:
@@ -346,5 +428,5 @@ async def embedded(
                 "mongo": settings.mongo.model_copy(update={"url": SecretStr(services.mongo_url)}),
             }
         )
-        await create_topics(kafka_connection(here), here.kafka.partitions, 1)
+        await create_topics(kafka_connection(here), here.kafka.partitions, 1, here.kafka.retention_hours)
         yield here, services.watch

@@ -1,4 +1,4 @@
-"""A small client for users of Rolestream: ask, follow, wait for the answer, read memory and track."""
+"""A small client for users of Rolestream: ask, follow, wait for the answer, read memory, and command it."""
 
 import asyncio
 from collections import OrderedDict
@@ -11,15 +11,17 @@ from uuid import uuid4
 
 from pipeline import bootstrap
 from pipeline.errors import BadEvent, Outage
-from pipeline.ports import Publisher, Store
+from pipeline.ports import FeatureStore, Publisher, Store
 from pipeline.settings import Settings, load_settings
-from schemas.events import AnswerReady, GuidanceIssued, Mode, QuestionAsked, QuestionRefused, Source
+from schemas.events import AnswerReady, GuidanceIssued, Mode, QuestionAsked, QuestionRefused, Source, TurnLogged
+from schemas.features import UserFeature, UserProfile
+from schemas.memory_events import CommandDone, CommandKind, MemoryCommand
 from schemas.role import TrackEntry
 from schemas.wire import ConversationId, QuestionId, UserId, Wire
 
 E = TypeVar("E", bound=Wire)
 
-_KINDS: dict[type[Wire], str] = {AnswerReady: "answer", GuidanceIssued: "guidance"}
+_KINDS: dict[type[Wire], str] = {AnswerReady: "answer", GuidanceIssued: "guidance", TurnLogged: "turn"}
 #: How many questions a client follows, the last ones it asked.
 MAX_FOLLOWED = 10_000
 
@@ -34,15 +36,21 @@ class _Followed:
 
 
 class Client:
-    """Asks questions and hears what becomes of them; `connect` makes one."""
+    """Asks questions, commands memory, and hears what becomes of both; `connect` makes one."""
 
-    def __init__(self, publisher: Publisher, store: Store) -> None:
-        self._publisher, self._store = publisher, store
+    def __init__(self, publisher: Publisher, store: Store, features: FeatureStore) -> None:
+        self._publisher, self._store, self._features = publisher, store, features
+        self._receipts: dict[str, asyncio.Future[CommandDone]] = {}
         self._followed: OrderedDict[str, _Followed] = OrderedDict()
         self._failure: Exception | None = None
 
     def hear(self, event: Wire) -> None:
         """Take in an event; the listener calls this."""
+        if isinstance(event, CommandDone):
+            receipt = self._receipts.get(event.command_id)
+            if receipt is not None and not receipt.done():
+                receipt.set_result(event)
+            return
         followed = self._followed.get(getattr(event, "question_id", ""))
         if followed is None or followed.conversation_id != getattr(event, "conversation_id", ""):
             return
@@ -54,6 +62,9 @@ class Client:
         self._failure = failure
         for followed in self._followed.values():
             followed.more.set()
+        for receipt in self._receipts.values():
+            if not receipt.done():
+                receipt.set_exception(Outage(f"receipts are heard no more: {failure}"))
 
     async def ask(
         self,
@@ -63,6 +74,7 @@ class Client:
         conversation_id: str,
         mode: Mode = "auto",
         question_id: str | None = None,
+        asked_at: datetime | None = None,
         sources: Sequence[Source] = (),
         metadata: dict[str, Any] | None = None,
     ) -> QuestionId:
@@ -73,7 +85,7 @@ class Client:
             user_id=UserId(user_id),
             text=text,
             question_id=asked,
-            asked_at=datetime.now(UTC),
+            asked_at=asked_at or datetime.now(UTC),
             mode=mode,
             sources=list(sources),
             metadata=metadata or {},
@@ -112,6 +124,48 @@ class Client:
         """Wait for the guidance of a question that this client asked; raises Outage after `within` seconds."""
         return await self._first(GuidanceIssued, question_id, within, lambda event: None)
 
+    async def logged(self, question_id: QuestionId, *, within: float = 120) -> TurnLogged:
+        """Wait until a question that this client asked is a turn; raises as `answer` does."""
+        return await self._first(TurnLogged, question_id, within, lambda event: None)
+
+    async def give(self, text: str, *, question_id: QuestionId, user_id: str, conversation_id: str) -> None:
+        """Publish the answer of a model of your own to a question, so that it joins the conversation."""
+        answer = AnswerReady(
+            conversation_id=ConversationId(conversation_id),
+            user_id=UserId(user_id),
+            question_id=question_id,
+            text=text,
+        )
+        await self._publisher.publish(answer, {})
+
+    async def command(self, kind: CommandKind, *, user_id: str, within: float = 60, **wish: Any) -> CommandDone:
+        """Publish a command and wait for its receipt, which says whether it was done, or why not.
+
+        `wish` are the other fields of MemoryCommand; raises pydantic's ValidationError for bad ones, and Outage.
+        """
+        fields = {"kind": kind, "user_id": user_id, "command_id": str(uuid4())} | wish
+        command = MemoryCommand.model_validate(fields, extra="forbid")
+        receipt: asyncio.Future[CommandDone] = asyncio.get_running_loop().create_future()
+        self._receipts[command.command_id or ""] = receipt
+        if self._failure is not None:
+            receipt.set_exception(Outage(f"receipts are heard no more: {self._failure}"))
+        try:
+            await self._publisher.publish(command, {})
+            async with asyncio.timeout(within):
+                return await receipt
+        except TimeoutError:
+            raise Outage(f"no receipt within {within:g} s: is a worker running?") from None
+        finally:
+            del self._receipts[command.command_id or ""]
+
+    async def features(self, user_id: str) -> list[UserFeature]:
+        """What is kept about a user across conversations, without what was deleted."""
+        return [feature for feature in await self._features.features(UserId(user_id)) if feature.status != "DELETED"]
+
+    async def profile(self, user_id: str) -> UserProfile | None:
+        """What a user's features come to; None where none are kept."""
+        return await self._features.profile(UserId(user_id))
+
     async def _first(self, kind: type[E], question_id: QuestionId, within: float, heard: Callable[[Wire], None]) -> E:
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
@@ -136,7 +190,7 @@ class Client:
 @asynccontextmanager
 async def connect(settings: Settings | None = None, *, patience: float = 10) -> AsyncIterator[Client]:
     """A connected client; raises Outage when Kafka or MongoDB cannot be reached within `patience` seconds."""
-    async with bootstrap.client_parts(settings or load_settings(), patience) as (publisher, store, listen):
-        client = Client(publisher, store)
+    async with bootstrap.client_parts(settings or load_settings(), patience) as (publisher, store, features, listen):
+        client = Client(publisher, store, features)
         async with listen(client.hear, client.hear_no_more):
             yield client

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal
 
 #: The processors that call the model.
-Stage = Literal["role-extraction", "report-generation"]
+Stage = Literal["role-extraction", "report-generation", "feature-extraction", "summary", "feature-memory"]
 
 #: The share of the permits that one stage may hold, so that no stage starves another.
 _STAGE_SHARE = 0.75

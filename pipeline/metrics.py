@@ -8,8 +8,9 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from pipeline.errors import ModelFailed
-from pipeline.ports import AnswerRequest, Model, Proposal, Reply
+from pipeline.ports import AnswerRequest, Model, Proposal, Reply, Said
 from schemas.events import Cost
+from schemas.features import KnownFeature, Summary
 
 _MODEL_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120)
 _DRAIN_SECONDS = (0.1, 0.5, 1, 2, 5, 10, 20, 40)
@@ -32,6 +33,7 @@ class Metrics:
         self.rebalances = self._counter("rebalances", "Times the partitions were dealt anew.", "processor")
         self.handed_back = self._counter("handed_back", "Records given up undone at a drain.", "processor")
         self.drain_seconds = self._histogram("drain_seconds", "Seconds of a drain.", "processor", _DRAIN_SECONDS)
+        self.jobs = self._counter("jobs", "Rounds of the periodic jobs by how they ended.", "job", "outcome")
         self._calls = self._counter("model_calls", "Requests to the model server, retries included.", "stage")
         self._retries = self._counter("model_retries", "Requests beyond the first of a call.", "stage")
         self._failures = self._counter("model_failures", "Calls that failed for good.", "stage")
@@ -88,6 +90,15 @@ class MeasuredModel:
 
     async def report(self, request: AnswerRequest) -> Proposal:
         return await self._measured("report-generation", self._model.report(request))
+
+    async def extract_features(self, messages: Sequence[Said], known: Sequence[KnownFeature]) -> Proposal:
+        return await self._measured("feature-extraction", self._model.extract_features(messages, known))
+
+    async def summarise(self, previous: Summary, messages: Sequence[Said]) -> Proposal:
+        return await self._measured("summary", self._model.summarise(previous, messages))
+
+    async def still_hold(self, features: Sequence[KnownFeature], days: int) -> Proposal:
+        return await self._measured("feature-memory", self._model.still_hold(features, days))
 
     async def _measured(self, stage: str, call: Awaitable[R]) -> R:
         try:

@@ -1,15 +1,16 @@
 """What the processors need of the outside world, as Protocols."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from schemas.documents import Conversation, Message, StoredExtraction
 from schemas.events import Cost, DeadLetter, Source
+from schemas.features import KnownFeature, Summary, UserFeature, UserProfile
 from schemas.role import GuideScope, TrackEntry
 from schemas.topics import TopicName
-from schemas.wire import ConversationId, QuestionId, Wire
+from schemas.wire import ConversationId, QuestionId, UserId, Wire
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -62,6 +63,12 @@ class AnswerRequest:
     rules: Sequence[str] = ()
     """The preferences in `guidance`, one plain rule each, for a model that reads no prose."""
     sources: Sequence[Source] = ()
+    features: Sequence[KnownFeature] = ()
+    """The stable facts in `guidance`, for a model that reads no prose."""
+    summary: Summary | None = None
+    """The summary in `guidance`, likewise."""
+    skill: str = ""
+    """How far the user is, likewise."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,18 @@ class Model(Protocol):
 
     async def report(self, request: AnswerRequest) -> Proposal:
         """An object with title, keyPoints, overview, sections [{heading, text}], surveyNote, citations [source id]."""
+
+    async def extract_features(self, messages: Sequence[Said], known: Sequence[KnownFeature]) -> Proposal:
+        """An object with changes [{operation, slot, value, content, category, quote}], of the last user message alone.
+
+        `known` are the user's active features, which it may confirm, replace or take out by their slots.
+        """
+
+    async def summarise(self, previous: Summary, messages: Sequence[Said]) -> Proposal:
+        """An object with target, blocker, suggestion, nextStep: the previous summary, brought up to date."""
+
+    async def still_hold(self, features: Sequence[KnownFeature], days: int) -> Proposal:
+        """An object with holds [slot]: the features that may be expected to be so still after `days` unconfirmed."""
 
     async def aclose(self) -> None: ...
 
@@ -149,8 +168,10 @@ class Store(Protocol):
         A failed answer is among them only where it is the turn's own.
         """
 
-    async def questions(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[str]:
-        """The texts of the last `limit` questions before a turn, oldest first."""
+    async def questions(
+        self, conversation_id: ConversationId, before_turn: int, limit: int, *, after_turn: int = 0
+    ) -> list[str]:
+        """The texts of the last `limit` questions after one turn and before another, oldest first."""
 
     async def add_message(self, message: Message) -> None: ...
 
@@ -161,6 +182,30 @@ class Store(Protocol):
 
     async def touch_conversation(self, message: Message) -> None:
         """Create the conversation, or move its turn count and last activity up to a message."""
+
+    async def put_summary(self, conversation_id: ConversationId, summary: Summary, *, after: int) -> None:
+        """Keep a summary that was made on the one up to turn `after` (0 for none); on another nothing changes.
+
+        A conversation whose last turn it covers awaits none any more.
+        """
+
+    async def idle_conversations(self, until: datetime, limit: int) -> list[Conversation]:
+        """Conversations that have awaited their summary since before `until`, the longest waiting first."""
+
+    async def claim_summary(self, conversation: Conversation, until: datetime) -> bool:
+        """Count a conversation's wait from `until` on; False where it has changed since it was read."""
+
+    async def conversations_of(self, user_id: UserId, limit: int) -> list[Conversation]:
+        """A user's conversations, the last active first."""
+
+    async def note_observed(self, question: Message, event: str) -> None:
+        """Keep what feature extraction made of a question's turn; the first to be kept stays."""
+
+    async def erase_role(self, conversation_id: ConversationId, up_to_turn: int) -> dict[str, int]:
+        """Remove a conversation's extractions and track up to a turn, whose questions are no evidence any more."""
+
+    async def correct_entry(self, entry: TrackEntry, *, was: TrackEntry) -> bool:
+        """Put a corrected entry in the place of one; False where that has moved on."""
 
     async def note_guided(self, conversation_id: ConversationId, turn: int) -> None:
         """Remember the first turn whose answer used guidance."""
@@ -188,6 +233,59 @@ class Store(Protocol):
 
     async def dead_letters(self, wanted: Wanted, limit: int) -> list[DeadLetter]:
         """The dead letters that match, oldest first."""
+
+
+class FeatureStore(Protocol):
+    """The users' features and profiles in MongoDB; waits and raises as the `Store` does."""
+
+    async def features(self, user_id: UserId) -> list[UserFeature]:
+        """All of a user's, in the order of their slots, stale and deleted ones too."""
+
+    async def add_feature(self, feature: UserFeature) -> None: ...
+
+    async def replace_feature(self, feature: UserFeature, version: int) -> bool:
+        """Whether it took the place of that version; False where another was there."""
+
+    async def remove_feature(self, feature: UserFeature) -> bool:
+        """Whether it was there, in this version, to be removed."""
+
+    async def profile(self, user_id: UserId) -> UserProfile | None: ...
+
+    async def put_profile(self, profile: UserProfile) -> None: ...
+
+    async def unconfirmed_features(self, since: datetime, until: datetime, limit: int) -> list[UserFeature]:
+        """Active features of chats last seen from `since` and before `until`, the longest unseen first."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The question that something stems from: whose, of which conversation, and its record's time; None if unknown."""
+
+    user_id: str | None = None
+    conversation_id: str | None = None
+    time: datetime | None = None
+
+
+class Tombstones(Protocol):
+    """What was forgotten; waits and raises as the `Store` does."""
+
+    async def covers(self, origin: Origin) -> bool:
+        """Whether the user, or the conversation of theirs, was forgotten, and the question is not later.
+
+        Without a time: whether either was ever forgotten. Without a user: of a conversation that was logged.
+        """
+
+    async def add(self, origin: Origin) -> None:
+        """Mark a user, or a conversation of theirs, as forgotten up to the origin's time."""
+
+    async def erase(self, origin: Origin) -> dict[str, int]:
+        """Remove what tombstones cover of the user and of the conversation: how many documents, by collection.
+
+        A feature of which only a part goes is counted, too; the profile then goes, until it is rendered anew.
+        """
+
+    async def removed(self, origin: Origin) -> dict[str, int]:
+        """How many documents went, whoever removed them, since the origin's user or conversation was forgotten."""
 
 
 class Clock(Protocol):
@@ -233,12 +331,20 @@ class Policy:
     guide_scope: GuideScope = "EVERY"
     memory: bool = True
     """False: report generation answers without guidance."""
+    user_memory: bool = True
+    """False: nothing is known beyond one conversation's role, and nothing is observed for it."""
     masked_kinds: tuple[str, ...] = ("phone", "email", "card", "id", "address")
     """Personal data that conversation logging masks."""
     masked_words: tuple[str, ...] = ()
     """The operator's own words to mask."""
     raw_log: bool = False
     """True: a message also keeps its text unmasked."""
+    idle: timedelta = timedelta(minutes=30)
+    """After so long without a message a conversation's context is over, and it is summarised."""
+    stale: timedelta = timedelta(days=90)
+    """After so long unconfirmed a feature is looked at again, and not injected until it holds."""
+    key: str = "rolestream"
+    """The key of the hashes by which forgotten things are known."""
 
 
 @dataclass(frozen=True)
@@ -249,6 +355,8 @@ class Services:
     model: Model
     similarity: Similarity
     clock: Clock
+    features: FeatureStore
+    tombstones: Tombstones
     policy: Policy = Policy()
     judge: Judge | None = None
     """Asked once a turn at most; None where the similarity decides alone."""
@@ -261,9 +369,23 @@ class Handler(Protocol):
 
 
 @dataclass(frozen=True)
+class Job:
+    """Work that no record asks for; several workers may do it at once, and it may end at any point."""
+
+    name: str
+    period: timedelta
+    run: Callable[[Services], Awaitable[Sequence[Wire]]]
+    """Returns what is to be published."""
+
+
+@dataclass(frozen=True)
 class Processor:
     """One stream processor: a consumer group of its own that reads some topics with one handler."""
 
     name: str
     reads: tuple[TopicName, ...]
     handle: Handler
+    sees_forgotten: bool = False
+    """True: it decides itself about what stems from a forgotten user or conversation, which others never see."""
+    jobs: tuple[Job, ...] = ()
+    """What it does now and then beside its records."""

@@ -1,17 +1,22 @@
 """One record from decoding to delivery: decode, handle, publish, and dead-letter what cannot be done."""
 
+import json
 import logging
 import traceback
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 
+from pipeline.domain.forgetting import to_render
 from pipeline.errors import BadEvent, RolestreamError, SettingsInvalid
 from pipeline.metrics import Metrics
-from pipeline.ports import REPLAY_HEADER, Failure, Processor, Publisher, Record, Services
+from pipeline.ports import REPLAY_HEADER, Failure, Origin, Output, Processor, Publisher, Record, Services
 from pipeline.tracing import Headers, Tracer, trace_headers, trace_id
-from schemas.events import ERROR_PREFIX, DeadLetter, GuidanceIssued
+from schemas.events import ERROR_PREFIX, AnswerReady, DeadLetter, GuidanceIssued
 from schemas.topics import BY_NAME
-from schemas.wire import Wire
+from schemas.wire import UserId, Wire
 
 log = logging.getLogger(__name__)
 
@@ -53,24 +58,79 @@ class Runner:
         """
         with self._tracer.work(self._processor.name, record.headers) as onward:
             try:
-                for output in await self._processor.handle(decode(record), record, self._services):
-                    if isinstance(output, Failure):
-                        await self._dead_letter(record, output.exception)
-                    else:
-                        await self._publish(output, onward)
-            except SettingsInvalid:
-                raise  # not the record's fault: the worker ends
-            except Exception as exc:
-                await self._dead_letter(record, exc)
+                event = decode(record)
+            except BadEvent as exc:
+                await self._dead_letter(record, None, origin_of(record, None), exc)
+            else:
+                await self._work(event, record, origin_of(record, event), onward)
         self._metrics.records.labels(self._processor.name).inc()
 
+    async def _work(self, event: Wire, record: Record, origin: Origin, onward: Headers) -> None:
+        try:
+            if origin.time is not None and await self._is_over(origin, event):
+                await self._erase(origin)  # what an earlier delivery may have left
+                return
+            outputs = await self._handled(event, record, origin)
+            if await self._is_over(origin, event):
+                await self._erase(origin)
+                return
+            for output in outputs:
+                if isinstance(output, Failure):
+                    await self._dead_letter(record, event, origin, output.exception)
+                else:
+                    await self._publish(output, onward)
+        except SettingsInvalid:
+            raise  # not the record's fault: the worker ends
+        except Exception as exc:
+            await self._dead_letter(record, event, origin, exc)
+
+    async def _is_over(self, origin: Origin, event: Wire | None) -> bool:
+        """Whether the question is forgotten; an answer that carries no time has that of its question, if any."""
+        if event is not None and self._processor.sees_forgotten:
+            return False
+        covers = self._services.tombstones.covers
+        if not await covers(origin):
+            return False
+        if origin.time is not None or not isinstance(event, AnswerReady):
+            return True
+        question = await self._services.store.message(event.conversation_id, event.question_id)
+        return question is None or await covers(replace(origin, time=question.record_time))
+
+    async def _handled(self, event: Wire, record: Record, origin: Origin) -> Sequence[Output]:
+        """What the handler returns; where something forgotten was in its way, what it returns without that."""
+        try:
+            return await self._processor.handle(event, record, self._services)
+        except SettingsInvalid:
+            raise
+        except Exception:
+            if not await self._erase(origin):
+                raise
+            return await self._processor.handle(event, record, self._services)
+
+    async def _erase(self, origin: Origin) -> bool:
+        """Remove what is forgotten, have the profile rendered without it, and tell whether there was anything."""
+        removed = await self._services.tombstones.erase(origin)
+        if removed.get("user_features") and origin.user_id is not None:
+            user_id = UserId(origin.user_id)
+            if await self._services.features.features(user_id):
+                await self._publish(to_render(user_id, self._services.clock()), {})
+        return any(removed.values())
+
     async def _publish(self, event: Wire, onward: Headers) -> None:
-        await self._publisher.publish(event, _headers(event, onward))
+        await self._publisher.publish(event, headers_of(event, onward))
         if isinstance(event, GuidanceIssued):
             self._metrics.turns.labels(event.decision).inc()
 
-    async def _dead_letter(self, record: Record, exc: Exception) -> None:
-        letter = dead_letter(self._processor.name, record, exc, self._services)
+    async def _dead_letter(self, record: Record, event: Wire | None, origin: Origin, exc: Exception) -> None:
+        """Keep and publish what could not be done, unless it is forgotten, be it while it is stored."""
+        if await self._is_over(origin, event):
+            await self._erase(origin)
+            return
+        letter = dead_letter(self._processor.name, record, origin, exc, self._services)
+        await self._services.store.add_dead_letter(letter)
+        if await self._is_over(origin, event):
+            await self._erase(origin)
+            return
         log.warning(
             "dead letter %s: %s: %s",
             letter.letter_id,
@@ -78,19 +138,43 @@ class Runner:
             letter.message if isinstance(exc, RolestreamError) else "see the dead letter for its stack trace",
             extra={"action": "dead_letter"},
         )
-        await self._services.store.add_dead_letter(letter)
         await self._publisher.publish_dead_letter(letter)
         self._metrics.dead_letters.labels(self._processor.name).inc()
 
 
-def _headers(event: Wire, onward: Headers) -> Headers:
+def headers_of(event: Wire, onward: Headers) -> Headers:
     """Who sends it, an id that every delivery of the same event repeats, and the trace it belongs to."""
     event_id = getattr(event, "event_id", "")
     replay = {REPLAY_HEADER: onward[REPLAY_HEADER]} if REPLAY_HEADER in onward else {}
     return {PRODUCER[0]: PRODUCER[1], "eventId": event_id.encode(), **trace_headers(onward, event_id), **replay}
 
 
-def dead_letter(processor: str, record: Record, exc: Exception, services: Services) -> DeadLetter:
+def origin_of(record: Record, event: Wire | None) -> Origin:
+    """The question that a record stems from; of one that holds no event, as far as its key and its JSON say.
+
+    A turn's events carry the time of its question; the answer of a client's own model knows none.
+    """
+    said = _said(record) if event is None else {}
+    user_id = said.get("userId") if event is None else getattr(event, "user_id", None)
+    conversation_id = said.get("conversationId") if event is None else getattr(event, "conversation_id", None)
+    if record.topic in ("answers", "reports") and record.headers.get(PRODUCER[0]) != PRODUCER[1]:
+        return Origin(user_id, conversation_id)
+    return Origin(user_id, conversation_id, getattr(event, "record_time", None) or record.time)
+
+
+def _said(record: Record) -> dict[str, str]:
+    """The strings of a JSON object that is no event, and whose the record is by its key."""
+    try:
+        content = json.loads(record.value or b"")
+    except (ValueError, RecursionError):
+        content = None
+    field = BY_NAME[record.topic].key
+    named = {to_camel(field): record.key.decode(errors="replace")} if field and record.key else {}
+    items = content.items() if isinstance(content, dict) else ()
+    return named | {name: value for name, value in items if isinstance(value, str)}
+
+
+def dead_letter(processor: str, record: Record, origin: Origin, exc: Exception, services: Services) -> DeadLetter:
     """Everything that is known of a failure, bounded."""
     expected = isinstance(exc, RolestreamError)
     trace = "" if expected else "".join(traceback.format_exception(exc))[-_LONGEST_TRACE:]
@@ -106,6 +190,9 @@ def dead_letter(processor: str, record: Record, exc: Exception, services: Servic
         trace_id=trace_id(record.headers),
         record_time=record.time,
         create_time=services.clock(),
+        conversation_id=origin.conversation_id,
+        user_id=origin.user_id,
+        question_time=origin.time,
         key=record.key,
         value=record.value,
         headers=[(name, value) for name, value in record.headers.items() if not name.startswith(_ADDED)],

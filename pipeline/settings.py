@@ -36,6 +36,9 @@ class KafkaSettings(_Group):
     topic_prefix: str = Field("rolestream.", description="Comes before each topic and consumer group name.")
     partitions: int = Field(4, ge=1, description="Partitions of each topic that `topics create` makes.")
     replication: int = Field(1, ge=1, description="Replicas of each topic that `topics create` makes.")
+    retention_hours: float = Field(
+        168, gt=0, description="How long Kafka keeps the records of the topics that `topics create` makes."
+    )
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         "PLAINTEXT", description="How to speak to the brokers."
     )
@@ -138,7 +141,23 @@ class RoleMemorySettings(_Group):
 
 
 class ConversationMemorySettings(_Group):
-    max_messages: int = Field(100, ge=1, le=1000, description="How many messages of a conversation are read back.")
+    max_messages: int = Field(
+        100,
+        ge=1,
+        le=1000,
+        description="How many messages of a conversation can be read back; the model gets the last 6.",
+    )
+    idle_after: float = Field(
+        30, gt=0, description="Minutes without a message after which a conversation's context is over."
+    )
+
+
+class UserMemorySettings(_Group):
+    enabled: bool = Field(True, description="false: no features, profiles or summaries are kept.")
+    stale_after: float = Field(90, gt=0, description="Days unconfirmed after which a feature is looked at again.")
+    forgetting_key: SecretStr = Field(
+        SecretStr("rolestream"), description="The key of the hashes by which forgotten users are known; set your own."
+    )
 
 
 class ShortTermMemorySettings(_Group):
@@ -164,6 +183,7 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings()
     masking: MaskingSettings = MaskingSettings()
     short_term_memory: ShortTermMemorySettings = ShortTermMemorySettings()
+    user_memory: UserMemorySettings = UserMemorySettings()
     health: HealthSettings = HealthSettings()
     guidance: Literal["fresh", "latest"] = Field(
         "fresh", description="fresh: an answer waits for what its question taught; latest: it uses what was known."

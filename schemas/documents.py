@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from schemas.features import Summary
 from schemas.role import Extraction
 from schemas.wire import Moment, Wire
 
@@ -15,6 +16,13 @@ class Conversation(Wire):
     user_id: str
     turn_count: int = Field(ge=0)
     last_active_time: Moment
+    last_record_time: Moment | None = None
+    """The timestamp of the latest question's record: what forgetting goes by."""
+    epoch: int = Field(default=0, ge=0)
+    """The last turn whose questions are no evidence any more, for the role memory was erased after it."""
+    summary: Summary | None = None
+    awaits_summary: Moment | None = None
+    """Since when something said has waited for its summary; None where the summary covers every turn."""
     guided_turn: int | None = None
     """The first turn whose answer used guidance, noted for guide scope ONCE."""
 
@@ -30,10 +38,14 @@ class Message(Wire):
     question_id: str
     turn: int = Field(ge=1)
     create_time: Moment
+    record_time: Moment | None = None
+    """The timestamp of the question's record: what forgetting goes by."""
     status: Literal["ok", "failed"] = "ok"
     """`failed` where no answer could be written; it is no part of the conversation."""
     event: str | None = None
     """None for the answer of a client's own model."""
+    observed: str | None = None
+    """Of a question: the FeaturesObserved that feature extraction made of its turn, as it was published."""
     raw_text: str | None = None
     """The text before masking, where the settings keep it; nothing reads it."""
 
@@ -48,4 +60,5 @@ class StoredExtraction(Wire):
     extraction: Extraction | None
     failure: str | None
     create_time: Moment
+    record_time: Moment | None = None
     event: str

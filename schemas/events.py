@@ -6,6 +6,7 @@ from uuid import UUID, uuid5
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from schemas.features import Content, FeatureChange, KnownFeature, Summary
 from schemas.role import (
     CommunicationPreferences,
     ConfidenceLevel,
@@ -131,6 +132,8 @@ class TurnLogged(TurnEvent):
     text: Text
     mode: DecidedMode
     asked_at: Moment | None = None
+    epoch: int = Field(default=0, ge=0)
+    """The last turn whose questions are no evidence any more, for the role memory was erased after it."""
     sources: list[Source] = []
     metadata: dict[str, Any] = {}
 
@@ -144,6 +147,10 @@ class RoleExtracted(TurnEvent):
     """None when the model could not be used."""
     failure: str | None = None
     """Why there is no extraction, in plain words."""
+    wishes: list[FeatureChange] = []
+    """What the question asks outright to remember or to forget."""
+    planted: bool = False
+    """Whether it holds an instruction planted for the memory, which is not followed."""
     cost: Cost = Cost()
 
     @model_validator(mode="after")
@@ -171,8 +178,14 @@ class GuidanceIssued(TurnEvent):
     """The fields of `preferences` that hold for this turn alone."""
     rules: list[str] = []
     """The preferences as plain rules."""
+    features: list[KnownFeature] = []
+    """The stable facts about the user that matter for this question, the most relevant first."""
+    summary: Summary | None = None
+    """Where the conversation stands."""
+    skill: Content = ""
+    """How far the user is, from the profile."""
     text: str = ""
-    """The whole guidance as one instruction; empty while nothing is known."""
+    """The whole guidance as one instruction, in the tags of what memory injects; empty while nothing is known."""
     guide_scope: GuideScope = "EVERY"
     cost: Cost = Cost()
     """What learning from this turn cost."""
@@ -267,6 +280,11 @@ class DeadLetter(Wire):
     trace_id: str = ""
     record_time: Moment
     create_time: Moment
+    conversation_id: str | None = None
+    """Whose it is, as far as the record could be read: what forgetting goes by."""
+    user_id: str | None = None
+    question_time: Moment | None = None
+    """The timestamp of the question's record, where it is known: what forgetting goes by."""
     key: bytes | None = None
     value: bytes | None = None
     headers: list[tuple[str, bytes]] = []

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from schemas.documents import Conversation, Message, StoredExtraction
+from schemas.features import Tombstone, UserFeature, UserProfile
 from schemas.role import TrackEntry
 from schemas.topics import TOPICS
 from schemas.wire import Wire
@@ -14,7 +15,7 @@ FOLDER = Path(__file__).parent / "json"
 def schema_files() -> dict[str, str]:
     """File name to content, for each event on a topic and each stored document."""
     models: list[type[Wire]] = [topic.event for topic in TOPICS]
-    models += [TrackEntry, Message, StoredExtraction, Conversation]
+    models += [TrackEntry, Message, StoredExtraction, Conversation, UserFeature, UserProfile, Tombstone]
     return {f"{model.__name__}.json": _schema(model) for model in models}
 
 

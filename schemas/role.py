@@ -192,5 +192,9 @@ class TrackEntry(Wire):
     denied_identities: list[Name] = []
     preference_origins: PreferenceOrigins = PreferenceOrigins()
     signals: list[Signal] = []
+    record_time: Moment | None = None
+    """The timestamp of the question's record: what forgetting goes by."""
     event: str = ""
     """The GuidanceIssued that was published for this turn, as it was published."""
+    observed: str = ""
+    """The FeaturesObserved that was published for this turn, as it was published; empty where none was."""

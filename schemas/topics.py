@@ -12,9 +12,21 @@ from schemas.events import (
     RoleExtracted,
     TurnLogged,
 )
+from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand
 from schemas.wire import Wire
 
-TopicName = Literal["questions", "turns", "extractions", "guidance", "answers", "reports", "dead-letters"]
+TopicName = Literal[
+    "questions",
+    "turns",
+    "extractions",
+    "guidance",
+    "answers",
+    "reports",
+    "features",
+    "commands",
+    "receipts",
+    "dead-letters",
+]
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,9 @@ TOPICS = (
     Topic("guidance", GuidanceIssued, "conversation_id"),
     Topic("answers", AnswerReady, "conversation_id"),
     Topic("reports", ReportReady, "conversation_id"),
+    Topic("features", FeaturesObserved, "user_id"),
+    Topic("commands", MemoryCommand, "user_id"),
+    Topic("receipts", CommandDone, "user_id"),
     Topic("dead-letters", DeadLetter, None),
 )
 

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import bootstrap
-from pipeline.ports import AnswerRequest, Model, Proposal, Publisher, Reply, Store
+from pipeline.ports import AnswerRequest, Model, Proposal, Publisher, Reply, Said, Store
 from pipeline.settings import load_settings
 from schemas.documents import Message, StoredExtraction
 from schemas.events import AnswerReady, DeadLetter, GuidanceIssued, RoleExtracted, TurnLogged
+from schemas.features import KnownFeature, Summary
 from schemas.role import TrackEntry
 from schemas.wire import Wire
 
@@ -116,6 +117,17 @@ class CrashingModel:
     async def report(self, request: AnswerRequest) -> Proposal:
         self._die_soon("report-generation")
         return await self._model.report(request)
+
+    async def extract_features(self, messages: Sequence[Said], known: Sequence[KnownFeature]) -> Proposal:
+        self._die_soon("feature-extraction")
+        return await self._model.extract_features(messages, known)
+
+    async def summarise(self, previous: Summary, messages: Sequence[Said]) -> Proposal:
+        self._die_soon("summary")
+        return await self._model.summarise(previous, messages)
+
+    async def still_hold(self, features: Sequence[KnownFeature], days: int) -> Proposal:
+        return await self._model.still_hold(features, days)
 
     async def aclose(self) -> None:
         await self._model.aclose()

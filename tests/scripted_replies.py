@@ -9,7 +9,15 @@ from typing import Any, Literal
 from aiohttp import web
 
 Json = dict[str, Any]
-Kind = Literal["extraction", "answer", "report"]
+Kind = Literal["extraction", "answer", "report", "features", "still-hold", "summary"]
+#: What tells a call: a key of the object that its prompt asks for.
+_ASKED_FOR: dict[Kind, str] = {
+    "report": "surveyNote",
+    "extraction": "evidence",
+    "features": "slot",
+    "still-hold": "holds",
+    "summary": "blocker",
+}
 
 
 @dataclass(frozen=True)
@@ -39,10 +47,7 @@ class Call:
 
     @property
     def kind(self) -> Kind:
-        for kind, word in (("report", "\n- surveyNote:"), ("extraction", "\n- evidence:")):
-            if word in self.system:
-                return kind  # type: ignore[return-value]  # mypy widens the literals of the tuple
-        return "answer"
+        return next((kind for kind, key in _ASKED_FOR.items() if f"\n- {key}:" in self.system), "answer")
 
     @property
     def data(self) -> Json:
@@ -113,6 +118,10 @@ def default_reply(call: Call) -> Reply:
     if call.kind == "answer":
         known = " (fitted to the user)" if "learnt from their earlier questions" in call.system else ""
         return says(f"Answer{known} to: {call.last[:200]}")
+    if call.kind in ("features", "still-hold"):
+        return gives({"changes": []} if call.kind == "features" else {"holds": []})
+    if call.kind == "summary":
+        return gives(default_summary(call.data["messages"]))
     question = str(call.data["question"])
     if call.kind == "report":
         return gives(default_report(question, [source["id"] for source in call.data["sources"]]))
@@ -133,6 +142,13 @@ def default_extraction(question: str) -> Json:
         "score": 0.9 if found else 0.1,
         "overview": identities[0] if found else "",
     }
+
+
+def default_summary(messages: Iterable[dict[str, str]]) -> Json:
+    """The user's first words are the target, the assistant's last ones the suggestion."""
+    first = next((said["text"] for said in messages if said["role"] == "user"), "")
+    last = next((said["text"] for said in reversed([*messages]) if said["role"] == "assistant"), "")
+    return {"target": first[:200], "blocker": "", "suggestion": last[:200], "nextStep": ""}
 
 
 def default_report(question: str, source_ids: Iterable[str]) -> Json:

@@ -1,7 +1,6 @@
 """Permits: how many model calls run at once, and that no stage starves another."""
 
 import asyncio
-from typing import get_args
 
 from pipeline.limits import Permits, Stage
 
@@ -45,8 +44,9 @@ async def test_the_only_stage_of_a_worker_gets_all() -> None:
 
 async def test_a_single_permit_still_serves_both_stages() -> None:
     """Three quarters of one is one."""
-    permits = Permits(1, ("role-extraction", "report-generation"))
-    for stage in get_args(Stage):
+    stages: tuple[Stage, Stage] = ("role-extraction", "report-generation")
+    permits = Permits(1, stages)
+    for stage in stages:
         async with permits.hold(stage):
             pass
     assert permits.running == {"role-extraction": 0, "report-generation": 0}

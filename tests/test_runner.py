@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
 
 from pipeline.errors import BadEvent, ModelFailed, SettingsInvalid
 from pipeline.metrics import Metrics
-from pipeline.ports import Failure, Output, Processor, Record, Services, Store
+from pipeline.ports import Failure, Origin, Output, Processor, Record, Services, Store
 from pipeline.runner import Runner, decode
 from pipeline.tracing import NoSpans
-from schemas.events import AnswerReady, DeadLetter, QuestionAsked
-from schemas.wire import Wire
+from schemas.documents import Message
+from schemas.events import AnswerReady, DeadLetter, QuestionAsked, TurnLogged
+from schemas.memory_events import FeaturesObserved
+from schemas.wire import ConversationId, UserId, Wire
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 QUESTION = b'{"conversationId": "c", "userId": "u", "text": "hello"}'
@@ -28,6 +30,8 @@ class Sent:
     events: list[tuple[Wire, Mapping[str, bytes]]] = field(default_factory=list)
     letters: list[DeadLetter] = field(default_factory=list)
     stored: list[DeadLetter] = field(default_factory=list)
+    questions: list[Message] = field(default_factory=list)
+    handled: int = 0
     is_away: bool = False
 
     async def publish(self, event: Wire, headers: Mapping[str, bytes]) -> None:
@@ -42,17 +46,69 @@ class Sent:
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         self.stored.append(letter)
 
+    async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None:
+        return next((message for message in self.questions if message.message_id == message_id), None)
 
-async def run(record: Record, *outputs: Output, fails: Exception | None = None) -> Sent:
-    sent = Sent()
+
+@dataclass
+class Forgotten:
+    """The `Tombstones` port: user u was forgotten up to a time, which shows after some looks; or nobody."""
+
+    until: datetime | None = None
+    after: int = 0
+    in_the_way: int = 0
+    """Documents that an erasure finds."""
+    features: int = 0
+    erased: list[Origin] = field(default_factory=list)
+
+    async def covers(self, origin: Origin) -> bool:
+        self.after -= 1
+        if self.until is None or self.after >= 0 or "u" not in (origin.user_id, origin.conversation_id):
+            return False
+        return origin.time is None or origin.time <= self.until
+
+    async def add(self, origin: Origin) -> None:
+        raise AssertionError("the runner forgets nothing")
+
+    async def erase(self, origin: Origin) -> dict[str, int]:
+        self.erased.append(origin)
+        found, self.in_the_way = self.in_the_way, 0
+        return {"messages": found, "user_features": self.features}
+
+    async def removed(self, origin: Origin) -> dict[str, int]:
+        raise AssertionError("the runner answers no command")
+
+
+class Kept:
+    """The `FeatureStore` port of a user of whom something is left."""
+
+    async def features(self, user_id: UserId) -> list[str]:
+        return ["a feature"]
+
+
+async def run(
+    record: Record,
+    *outputs: Output,
+    fails: Exception | None = None,
+    tombstones: Forgotten | None = None,
+    sent: Sent | None = None,
+    mends: bool = False,
+    sees_forgotten: bool = False,
+) -> Sent:
+    """Run a record whose handler returns `outputs`, or fails: once only where it `mends`."""
+    sent, failures = sent or Sent(), [fails] if fails else []
 
     async def handle(event: Any, record: Record, services: Services, /) -> Sequence[Output]:
-        if fails is not None:
-            raise fails
+        sent.handled += 1
+        if failures:
+            raise failures.pop() if mends else failures[0]
         return outputs
 
-    services = Services(cast(Store, sent), cast(Any, None), cast(Any, None), lambda: NOW)
-    await Runner(Processor("thinking", ("questions",), handle), services, sent, Metrics(), NoSpans()).run(record)
+    nothing = cast(Any, None)
+    stones = tombstones or Forgotten()
+    services = Services(cast(Store, sent), nothing, nothing, lambda: NOW, cast(Any, Kept()), stones)
+    processor = Processor("thinking", ("questions",), handle, sees_forgotten)
+    await Runner(processor, services, sent, Metrics(), NoSpans()).run(record)
     return sent
 
 
@@ -134,3 +190,110 @@ def test_unknown_fields_of_a_newer_client_are_passed_over() -> None:
     """Decoding tolerates what it does not know."""
     record = replace(RECORD, value=QUESTION[:-1] + b', "colour": "blue"}')
     assert isinstance(decode(record), QuestionAsked)
+
+
+LATER = NOW + timedelta(milliseconds=1)
+OWN_ANSWER = replace(RECORD, topic="answers", value=ANSWER.to_json(), time=LATER)
+
+
+def turn_at(time: datetime) -> bytes:
+    """An event of ours that stems from a question of that time."""
+    fields = {"conversationId": "c", "userId": "u", "questionId": "q", "turn": 1, "text": "hello", "mode": "answer"}
+    return TurnLogged.model_validate(fields | {"recordTime": time, "loggedAt": LATER}).to_json()
+
+
+def question_at(time: datetime) -> Message:
+    fields = {"conversationId": "c", "messageId": "q", "userId": "u", "role": "USER", "text": "hello"}
+    return Message.model_validate(fields | {"questionId": "q", "turn": 1, "createTime": time, "recordTime": time})
+
+
+def on_turns(time: datetime) -> Record:
+    return replace(RECORD, topic="turns", value=turn_at(time), time=LATER)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        RECORD,
+        on_turns(NOW),
+        replace(RECORD, value=b"not JSON", key=b"u"),
+        replace(RECORD, value=None, key=b"u"),
+        replace(RECORD, value=b'{"userId": "u"}'),
+        replace(RECORD, topic="commands", value=b"not JSON", key=b"u"),
+        replace(RECORD, value=QUESTION[:-1] + b', "recordTime": "2999-01-01T00:00:00Z"}'),
+    ],
+)
+async def test_what_stems_from_a_forgotten_question_is_dropped(record: Record) -> None:
+    """It is not handled, published or kept, readable or not, and what an earlier delivery left is removed."""
+    stones = Forgotten(until=NOW)
+    sent = await run(record, ANSWER, tombstones=stones)
+    assert (sent.handled, sent.events, sent.letters, sent.stored) == (0, [], [], [])
+    assert len(stones.erased) == 1
+
+
+@pytest.mark.parametrize("record", [replace(RECORD, time=LATER), on_turns(LATER)])
+async def test_a_later_question_of_a_forgotten_user_is_learnt_from(record: Record) -> None:
+    """Forgetting is of what was said, not of the person."""
+    sent = await run(record, ANSWER, tombstones=Forgotten(until=NOW))
+    assert [event for event, _ in sent.events] == [ANSWER]
+
+
+@pytest.mark.parametrize("fails", [None, ZeroDivisionError("oops")])
+async def test_what_is_forgotten_while_it_is_in_work_is_not_published_and_removed(fails: Exception | None) -> None:
+    """Neither what came of it nor its dead letter goes out."""
+    stones = Forgotten(until=NOW, after=1)
+    sent = await run(RECORD, ANSWER, fails=fails, tombstones=stones)
+    assert (sent.handled, sent.events, sent.letters) == (1, [], [])
+    assert stones.erased[-1] == Origin("u", "c", NOW)
+
+
+async def test_a_dead_letter_that_is_forgotten_while_it_is_stored_is_removed() -> None:
+    """The last look comes after it was stored."""
+    stones = Forgotten(until=NOW, after=2)
+    sent = await run(RECORD, fails=BadEvent("no"), tombstones=stones)
+    assert (len(sent.stored), sent.letters) == (1, [])
+    assert stones.erased[-1] == Origin("u", "c", NOW)
+
+
+async def test_forgotten_documents_in_the_way_are_removed_and_the_record_is_handled_again() -> None:
+    """A late write under the key of a new conversation is mended, and is no dead letter; any other fault is one."""
+    mended = await run(RECORD, ANSWER, fails=BadEvent("taken"), tombstones=Forgotten(in_the_way=1), mends=True)
+    assert (mended.handled, len(mended.events), mended.letters) == (2, 1, [])
+    failed = await run(RECORD, ANSWER, fails=BadEvent("taken"), mends=True)
+    assert (failed.handled, failed.events, len(failed.letters)) == (1, [], 1)
+
+
+async def test_an_answer_that_carries_no_time_has_that_of_its_question() -> None:
+    """To a question that is forgotten it is dropped, though it is later itself; to a later one it is not."""
+    dropped = await run(OWN_ANSWER, fails=BadEvent("no such question"), tombstones=Forgotten(until=NOW))
+    assert (dropped.handled, dropped.stored, dropped.letters) == (1, [], [])
+    old = await run(OWN_ANSWER, ANSWER, tombstones=Forgotten(until=NOW), sent=Sent(questions=[question_at(NOW)]))
+    assert old.events == []
+    new = await run(OWN_ANSWER, ANSWER, tombstones=Forgotten(until=NOW), sent=Sent(questions=[question_at(LATER)]))
+    assert [event for event, _ in new.events] == [ANSWER]
+    pretended = replace(OWN_ANSWER, value=ANSWER.model_copy(update={"record_time": LATER}).to_json())
+    assert (await run(pretended, fails=BadEvent("no"), tombstones=Forgotten(until=NOW))).stored == []
+
+
+async def test_a_processor_that_forgets_sees_what_is_forgotten() -> None:
+    """A command to forget is carried out again and answered; what is no command is dropped there, too."""
+    sent = await run(RECORD, ANSWER, tombstones=Forgotten(until=NOW), sees_forgotten=True)
+    assert len(sent.events) == 1
+    unreadable = replace(RECORD, topic="commands", value=b"not JSON", key=b"u")
+    assert (await run(unreadable, tombstones=Forgotten(until=NOW), sees_forgotten=True)).stored == []
+
+
+async def test_a_profile_is_rendered_anew_where_features_went() -> None:
+    """Feature memory is told, by an event that no tombstone covers."""
+    sent = await run(RECORD, tombstones=Forgotten(until=NOW, features=1))
+    ((event, _),) = sent.events
+    assert isinstance(event, FeaturesObserved)
+    assert (event.changes, event.record_time > NOW) == ([], True)
+
+
+async def test_a_dead_letter_says_whose_it_is_as_far_as_it_can_be_read() -> None:
+    """By its fields, else by its key, with the time of its question: what forgetting goes by."""
+    (read,) = (await run(on_turns(NOW), fails=BadEvent("no"))).stored
+    assert (read.user_id, read.conversation_id, read.question_time, read.record_time) == ("u", "c", NOW, LATER)
+    (unread,) = (await run(replace(RECORD, value=b'{"userId": 7}'))).stored
+    assert (unread.user_id, unread.conversation_id, unread.question_time) == (None, "c", NOW)

@@ -34,11 +34,14 @@ class Lines(logging.Handler):
 
 
 class Anywhere:
-    """A store and a publisher that take every dead letter."""
+    """A store and a publisher that take every dead letter, and nothing is forgotten."""
 
     async def add_dead_letter(self, *_: Any) -> None: ...
 
     async def publish_dead_letter(self, *_: Any) -> None: ...
+
+    async def covers(self, *_: Any) -> bool:
+        return False
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ async def fail(*reasons: Exception) -> None:
         return [Failure(next(failures))]
 
     anywhere: Any = Anywhere()
-    services = Services(anywhere, anywhere, lexical, lambda: datetime.now(UTC))
+    services = Services(anywhere, anywhere, lexical, lambda: datetime.now(UTC), anywhere, anywhere)
     runner = Runner(Processor("p", ("questions",), handle), services, anywhere, Metrics(), NoSpans())
     for offset in range(len(reasons)):
         await runner.run(Record("questions", 0, offset, b"c", QUESTION, datetime.now(UTC)))

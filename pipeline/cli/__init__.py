@@ -8,12 +8,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from pipeline.cli import asking, dead_letters, evaluating, operating, serving
+from pipeline.cli import asking, dead_letters, evaluating, importing, memory, operating, serving
 from pipeline.errors import RolestreamError, SettingsInvalid, Stuck
 from pipeline.processors import NAMES
 from pipeline.settings import Settings, load_settings
 from pipeline.telemetry import configure_logging
 from schemas.events import Mode
+from schemas.features import Category
 from schemas.topics import TOPICS
 
 Command = Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]
@@ -65,10 +66,48 @@ def _parser() -> argparse.ArgumentParser:
     creating = add("create", operating.topics_create, topics)
     creating.add_argument("--partitions", type=_positive(int))
     creating.add_argument("--replication", type=_positive(int))
+    _add_memory(commands, add)
+    old = add("import", importing.imported)
+    old.add_argument("file", type=Path, help="conversationId, userId, role, text and createTime, one message a line")
+    old.add_argument("--timeout", type=_positive(float), default=120, help="seconds to wait for one turn")
     _add_dead_letters(commands, add)
     _add_eval(add)
     add("config", operating.config)
     return parser
+
+
+def _add_memory(commands: Any, add: Callable[..., argparse.ArgumentParser]) -> None:
+    about = "See, change and forget what is kept about a user."
+    group = commands.add_parser("memory", help=about, description=about)
+    group = group.add_subparsers(required=True, metavar="COMMAND")
+    listing, exporting = add("list", memory.listed, group), add("export", memory.export, group)
+    listing.add_argument("--json", action="store_true", help="the documents instead of lines")
+    adding, editing = add("add", memory.add, group), add("edit", memory.edit, group)
+    deleting, correcting = add("delete", memory.delete, group), add("correct", memory.correct, group)
+    forgetting = add("forget", memory.forget, group)
+    for command in (adding, editing):
+        command.add_argument("slot", help="what it is about, such as milk")
+        command.add_argument("value", help="what is so, such as low sugar")
+        command.add_argument("--content", help="all of it in one sentence")
+        command.add_argument("--category", choices=get_args(Category))
+    editing.add_argument("--version", type=_positive(int), help="the version that was read; refused if it moved on")
+    deleting.add_argument("slot")
+    for command in (editing, deleting):
+        command.add_argument("--id", help="the feature's id, where its slot is not enough")
+    correcting.add_argument("--conversation", required=True)
+    correcting.add_argument("--is", dest="identities", action="append", default=[], metavar="NAME", help="who they are")
+    correcting.add_argument(
+        "--not", dest="denies", action="append", default=[], metavar="NAME", help="who they are not"
+    )
+    correcting.add_argument("--turn", type=_positive(int), help="the turn that was read; refused if another is newest")
+    forgetting.add_argument("--conversation", help="this one alone")
+    forgetting.add_argument("--role", action="store_true", help="the conversation's role memory alone")
+    forgetting.add_argument("--yes", action="store_true", help="do not ask")
+    for command in (listing, exporting, adding, editing, deleting, correcting, forgetting):
+        command.add_argument("--user", required=True)
+    for command in (adding, editing, deleting, correcting, forgetting):
+        command.add_argument("--admin", action="store_true", help="as an administrator's command")
+        command.add_argument("--timeout", type=_positive(float), default=60, help="seconds to wait for the receipt")
 
 
 def _add_dead_letters(commands: Any, add: Callable[..., argparse.ArgumentParser]) -> None:

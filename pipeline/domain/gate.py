@@ -4,6 +4,7 @@ import re
 import unicodedata
 from functools import cache
 
+from pipeline.domain.quoting import own_words
 from pipeline.domain.spelling import fold, simplified
 from pipeline.words import words
 
@@ -28,6 +29,21 @@ def teaches_nothing(question: str) -> bool:
     plain = simplified(unicodedata.normalize("NFKC", _ADDRESS.sub(" ", question))).casefold()
     rest, sums = _sum().subn(" ", plain)
     return _is_chit_chat(_words_of(rest), beside_a_sum=sums > 0)
+
+
+def says_nothing_lasting(question: str) -> bool:
+    """Whether nothing in the question speaks of its writer, so that it can hold no fact about them that lasts.
+
+    Most questions that anybody may ask are told so; a call too many costs less than a fact that is missed.
+    """
+    own = simplified(own_words(question)).replace("’", "'")
+    return not _signs("tastes" if teaches_nothing(question) else "writer").search(own)
+
+
+@cache
+def _signs(kind: str) -> re.Pattern[str]:
+    """Where a text speaks of its writer, and where it says a taste, which "I like it" does that is chit-chat else."""
+    return re.compile("|".join(words("observing")["signs"][kind]), re.IGNORECASE)
 
 
 def _is_chit_chat(text: str, *, beside_a_sum: bool) -> bool:

@@ -157,6 +157,13 @@ def speaks_of_self(clause: str) -> bool:
     return _self().search(_plain(clause)) is not None
 
 
+def speaks_of_another(clause: str) -> bool:
+    """Whether the clause says something of a person other than the user, and nothing of the user."""
+    plain = _plain(clause)
+    named = _relations().search(plain) or any(pattern.search(plain) for pattern in _someone())
+    return bool(named) and not _self().search(without_relations(clause))
+
+
 @lru_cache(maxsize=8)
 def _stance(kind: str) -> re.Pattern[str]:
     lists = words("stances")[kind]

@@ -35,6 +35,7 @@ def entry_of(event: RoleExtracted, outcome: Outcome, previous: TrackEntry | None
         communication_preferences=memory.preferences,
         user_overview=memory.user_overview,
         create_time=event.logged_at,
+        record_time=event.record_time,
         update_time=at if outcome.decision == "UPDATE" else unmoved,
         identities=memory.identities,
         characteristics=memory.characteristics,

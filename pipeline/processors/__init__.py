@@ -1,20 +1,59 @@
-"""The topology: which processor reads which topics."""
+"""The topology: which processor reads which topics, and what it does now and then beside them."""
 
+from datetime import timedelta
 from typing import Literal
 
-from pipeline.ports import Processor
-from pipeline.processors import conversation_logging, report_generation, role_extraction, update_arbitration
+from pipeline.ports import Job, Processor
+from pipeline.processors import (
+    conversation_logging,
+    feature_extraction,
+    feature_memory,
+    memory_commands,
+    report_generation,
+    role_extraction,
+    summary,
+    update_arbitration,
+)
+from schemas.topics import TopicName
 
-NAMES = ("conversation-logging", "role-extraction", "update-arbitration", "report-generation")
+NAMES = (
+    "conversation-logging",
+    "role-extraction",
+    "update-arbitration",
+    "report-generation",
+    "feature-extraction",
+    "feature-memory",
+    "summary",
+    "memory-commands",
+)
+
+_IDLE = Job("summarise-idle", timedelta(minutes=1), summary.summarise_idle)
+#: A week's check is told by its week: that it is looked at every hour repeats nothing.
+_WEEKLY = Job("check-stale", timedelta(hours=1), feature_memory.check_stale)
 
 
-def topology(*, memory: bool, guidance: Literal["fresh", "latest"]) -> tuple[Processor, ...]:
+def topology(*, memory: bool, user_memory: bool, guidance: Literal["fresh", "latest"]) -> tuple[Processor, ...]:
     """The processors of a deployment; what each publishes is what its `handle` returns."""
     logging = Processor("conversation-logging", ("questions", "answers"), conversation_logging.handle)
     extraction = Processor("role-extraction", ("turns",), role_extraction.handle)
     arbitration = Processor("update-arbitration", ("extractions",), update_arbitration.handle)
+    # forgetting works whatever else is off
+    commands = Processor("memory-commands", ("commands",), memory_commands.handle, sees_forgotten=True)
+    answers = Processor("report-generation", ("guidance",), report_generation.handle)
+    if not memory or guidance == "latest":
+        answers = Processor("report-generation", ("turns",), report_generation.handle)
     if not memory:
-        return (logging, Processor("report-generation", ("turns",), report_generation.handle))
-    if guidance == "latest":
-        return (logging, extraction, arbitration, Processor("report-generation", ("turns",), report_generation.handle))
-    return (logging, extraction, arbitration, Processor("report-generation", ("guidance",), report_generation.handle))
+        return (logging, commands, answers)
+    if not user_memory:
+        return (logging, extraction, arbitration, commands, answers)
+    completed: tuple[TopicName, ...] = ("answers", "reports", "turns")
+    return (
+        logging,
+        extraction,
+        arbitration,
+        commands,
+        Processor("feature-extraction", completed, feature_extraction.handle),
+        Processor("feature-memory", ("features",), feature_memory.handle, jobs=(_WEEKLY,)),
+        Processor("summary", completed, summary.handle, jobs=(_IDLE,)),
+        answers,
+    )

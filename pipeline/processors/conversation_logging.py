@@ -8,7 +8,7 @@ from pipeline.domain.ids import answer_id, question_id_of
 from pipeline.domain.masking import masked
 from pipeline.errors import AlreadyStored, BadEvent
 from pipeline.ports import Output, Record, Services
-from schemas.documents import Message
+from schemas.documents import Conversation, Message
 from schemas.events import AnswerReady, QuestionAsked, TurnLogged
 from schemas.wire import MAX_TEXT, ConversationId, QuestionId
 
@@ -35,7 +35,7 @@ async def _log_question(event: QuestionAsked, record: Record, services: Services
         conversation = await store.conversation(event.conversation_id)
         if conversation is not None and conversation.user_id != event.user_id:
             raise BadEvent(_ANOTHERS)
-        turn = _turn(event, question_id, (conversation.turn_count if conversation else 0) + 1, record, services)
+        turn = _turn(event, question_id, conversation, record, services)
         message = _message(turn, _raw(event.text, services))
         try:
             await store.add_message(message)
@@ -66,13 +66,16 @@ def _raw(text: str, services: Services) -> str | None:
     return text if services.policy.raw_log else None
 
 
-def _turn(event: QuestionAsked, question_id: QuestionId, turn: int, record: Record, services: Services) -> TurnLogged:
+def _turn(
+    event: QuestionAsked, question_id: QuestionId, known: Conversation | None, record: Record, services: Services
+) -> TurnLogged:
     text = _masked(event.text, services)[:MAX_TEXT]
     return TurnLogged(
         conversation_id=event.conversation_id,
         user_id=event.user_id,
         question_id=question_id,
-        turn=turn,
+        turn=known.turn_count + 1 if known else 1,
+        epoch=known.epoch if known else 0,
         record_time=record.time,
         logged_at=services.clock(),
         text=text,
@@ -95,7 +98,8 @@ def _message(turn: TurnLogged, raw_text: str | None) -> Message:
         text=turn.text,
         question_id=turn.question_id,
         turn=turn.turn,
-        create_time=turn.logged_at,
+        create_time=(turn.mode == "log" and turn.asked_at) or turn.logged_at,
+        record_time=turn.record_time,
         event=event.decode(),
         raw_text=raw_text,
     )
@@ -112,6 +116,7 @@ async def _log_answer(event: AnswerReady, services: Services) -> None:
         question_id=event.question_id,
         turn=question.turn,
         create_time=services.clock(),
+        record_time=question.record_time,
         raw_text=_raw(event.text, services),
     )
     try:

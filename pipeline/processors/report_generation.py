@@ -1,22 +1,27 @@
 """Report generation: writes the answer or report that the guidance shapes, and stores it before it is published."""
 
+import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.domain.asks import asked_preferences, language_of
+from pipeline.domain.context import context_of
 from pipeline.domain.guidance import compose_guidance, preferences_in_force
 from pipeline.domain.ids import answer_id
+from pipeline.domain.recall import Recalled, recall
 from pipeline.domain.report import read_report, report_markdown
 from pipeline.errors import AlreadyStored, BadEvent, ModelFailed
 from pipeline.ports import AnswerRequest, Failure, Output, Record, Reply, Said, Services
 from schemas.documents import Message
 from schemas.events import AnswerReady, Cost, GuidanceIssued, ReportReady, TurnLogged
+from schemas.features import UserFeature
 from schemas.role import CommunicationPreferences, GuideScope
 
 #: The longest answer that is kept, in characters.
 _LONGEST_ANSWER = 100_000
+_NOTHING = Recalled()
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,7 @@ class _Guiding:
     text: str = ""
     rules: Sequence[str] = ()
     turn: int | None = None
+    recalled: Recalled = _NOTHING
 
 
 async def handle(event: GuidanceIssued | TurnLogged, record: Record, services: Services) -> Sequence[Output]:
@@ -44,13 +50,17 @@ async def handle(event: GuidanceIssued | TurnLogged, record: Record, services: S
         raise BadEvent("questionId: the question is not in the conversation's log")
     turn = TurnLogged.from_stored(question.event or "")
     guiding = await _guiding(event, turn, services)
-    earlier = [m for m in recent if m.turn < event.turn][-services.policy.context :]
+    before = [m for m in recent if m.turn < event.turn]
+    earlier = context_of(before, question.create_time, services.policy.idle, services.policy.context)
     request = AnswerRequest(
         question=turn.text,
         context=[Said(role="user" if m.role == "USER" else "assistant", text=m.text) for m in earlier],
         guidance=guiding.text,
         rules=guiding.rules,
         sources=turn.sources,
+        features=guiding.recalled.features,
+        summary=guiding.recalled.summary,
+        skill=guiding.recalled.skill,
     )
     answer = await _written(turn, request, guiding, services)
     return await _stored(turn, answer, guiding.scope, services)
@@ -73,7 +83,8 @@ def _outputs(answer: AnswerReady) -> Sequence[Output]:
 async def _guiding(event: GuidanceIssued | TurnLogged, turn: TurnLogged, services: Services) -> _Guiding:
     """The guidance to answer with: this turn's own, or at once what was known before it."""
     if isinstance(event, GuidanceIssued):
-        guiding = _Guiding(event.guide_scope, event.text, event.rules, event.turn)
+        recalled = Recalled(event.features, event.summary, event.skill)
+        guiding = _Guiding(event.guide_scope, event.text, event.rules, event.turn, recalled)
     elif services.policy.memory:
         guiding = await _known_before(turn, services)
     else:
@@ -83,16 +94,31 @@ async def _guiding(event: GuidanceIssued | TurnLogged, turn: TurnLogged, service
 
 async def _known_before(turn: TurnLogged, services: Services) -> _Guiding:
     """The memory as it stands, under what this question plainly asks for."""
-    track = await services.store.track(turn.conversation_id, turn.turn - 1, 1)
-    known, asked = (track[0] if track else None), asked_preferences(turn.text)
-    preferences = preferences_in_force(
-        known.communication_preferences if known else CommunicationPreferences(),
-        CommunicationPreferences.model_validate({wish.field: wish.value for wish in asked}),
+    track, conversation, features = await asyncio.gather(
+        services.store.track(turn.conversation_id, turn.turn - 1, 1),
+        services.store.conversation(turn.conversation_id),
+        _features(turn, services),
     )
+    known = next((entry for entry in track if conversation is None or entry.turn > conversation.epoch), None)
+    recalled = recall(
+        features,
+        turn.text,
+        summary=conversation.summary if conversation and services.policy.user_memory else None,
+        turn=turn.turn,
+        denied=known.denied_identities if known else (),
+    )
+    asked = asked_preferences(turn.text)
+    wanted = CommunicationPreferences.model_validate({wish.field: wish.value for wish in asked})
+    preferences = preferences_in_force(known, wanted, recalled.preferences)
     for_this_turn = [wish.field for wish in asked if wish.scope == "turn"]
-    guidance = compose_guidance(known, preferences, for_this_turn, language_of(turn.text))
+    guidance = compose_guidance(known, preferences, for_this_turn, language_of(turn.text), recalled)
+    told = replace(recalled, features=guidance.features)
     scope = services.policy.guide_scope
-    return _Guiding(scope, guidance.text, guidance.rules, known.turn if known else turn.turn)
+    return _Guiding(scope, guidance.text, guidance.rules, known.turn if known else turn.turn, told)
+
+
+async def _features(turn: TurnLogged, services: Services) -> Sequence[UserFeature]:
+    return await services.features.features(turn.user_id) if services.policy.user_memory else ()
 
 
 async def _in_scope(scope: GuideScope, turn: TurnLogged, services: Services) -> bool:
@@ -143,6 +169,7 @@ async def _stored(turn: TurnLogged, answer: AnswerReady, scope: GuideScope, serv
         question_id=turn.question_id,
         turn=turn.turn,
         create_time=services.clock(),
+        record_time=turn.record_time,
         status=answer.status,
         event=answer.to_json().decode(),
     )
@@ -151,10 +178,11 @@ async def _stored(turn: TurnLogged, answer: AnswerReady, scope: GuideScope, serv
     except AlreadyStored:
         await services.store.replace_failed_message(message)
         stored = await services.store.message(turn.conversation_id, message.message_id)
-        if stored is not None:
-            if stored.event is None:
-                return []
-            answer = _read_answer(stored.event)
+        if stored is None:
+            raise  # the turn is another question's
+        if stored.event is None:
+            return []
+        answer = _read_answer(stored.event)
     await _note_guided(answer, scope, services)
     return _outputs(answer)
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pipeline.domain.asks import with_plain_wishes
 from pipeline.domain.extraction import read_extraction
 from pipeline.domain.gate import teaches_nothing
+from pipeline.domain.injected import without_injected
+from pipeline.domain.remembering import is_planted, wishes
 from pipeline.errors import AlreadyStored, ModelFailed
 from pipeline.ports import Failure, Json, Model, Output, Record, Services
 from schemas.documents import StoredExtraction
@@ -39,14 +41,16 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
     store = services.store
     stored, history = await asyncio.gather(
         store.extraction(event.conversation_id, event.question_id),
-        store.questions(event.conversation_id, event.turn, services.policy.history),
+        store.questions(event.conversation_id, event.turn, services.policy.history, after_turn=event.epoch),
     )
     if stored is None:
         stored = _document(await _extracted(event, history, services), services)
         try:
             await store.add_extraction(stored)
         except AlreadyStored:
-            stored = await store.extraction(event.conversation_id, event.question_id) or stored
+            stored = await store.extraction(event.conversation_id, event.question_id)
+            if stored is None:
+                raise  # the turn is another question's
     elif stored.failure is not None and record.is_replay:
         stored = _document(await _extracted(event, history, services), services)
         if stored.failure is None:
@@ -57,13 +61,16 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
 
 
 async def _extracted(event: TurnLogged, history: Sequence[str], services: Services) -> RoleExtracted:
-    found = await extract(event.text, history, services.model)
+    own = without_injected(event.text)
+    found = await extract(own, [without_injected(text) for text in history], services.model)
     return RoleExtracted(
         **event.turn_fields(),
         text=event.text,
         mode=event.mode,
         extraction=found.extraction,
         failure=found.failure,
+        wishes=wishes(own),
+        planted=is_planted(event.text),
         cost=found.cost,
     )
 
@@ -107,5 +114,6 @@ def _document(extracted: RoleExtracted, services: Services) -> StoredExtraction:
         extraction=extracted.extraction,
         failure=extracted.failure,
         create_time=services.clock(),
+        record_time=extracted.record_time,
         event=extracted.to_json().decode(),
     )

@@ -1,20 +1,40 @@
 """Update arbitration: decides what an extraction changes, and leaves one track entry and one guidance a turn."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pipeline.domain.arbitration import Outcome, arbitrate, failed
-from pipeline.domain.asks import language_of
+from pipeline.domain.asks import asked_preferences, language_of
 from pipeline.domain.doubt import doubtful_pair, said_same
-from pipeline.domain.guidance import FIELDS, compose_guidance, preferences_in_force
+from pipeline.domain.guidance import FIELDS, compose_guidance, preferences_in_force, rule_of
+from pipeline.domain.recall import Recalled, recall
 from pipeline.domain.similarity import Measure
 from pipeline.domain.track import entry_of, memory_of
 from pipeline.errors import AlreadyStored, BadEvent, RolestreamError
 from pipeline.ports import Failure, Output, Record, Services, Similarity
 from schemas.events import Cost, GuidanceIssued, RoleExtracted
-from schemas.role import Extraction, RoleMemory, TrackEntry
+from schemas.features import MAX_CHANGES, FeatureChange, Summary, UserFeature
+from schemas.memory_events import FeaturesObserved
+from schemas.role import MAX_QUOTE, CommunicationPreferences, Extraction, RoleMemory, TrackEntry
 
 log = logging.getLogger(__name__)
+
+_PLANTED = "an instruction planted for the memory was not followed"
+_ERASED = "the role memory was erased after this turn"
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What the database holds for a turn when it is decided."""
+
+    previous: TrackEntry | None
+    """None also where the role memory was erased since."""
+    features: Sequence[UserFeature] = ()
+    summary: Summary | None = None
+    is_erased: bool = False
+    """Whether the turn itself is no evidence any more."""
 
 
 async def handle(event: RoleExtracted, record: Record, services: Services) -> Sequence[Output]:
@@ -22,32 +42,99 @@ async def handle(event: RoleExtracted, record: Record, services: Services) -> Se
 
     A replay decides a failed turn anew: its own entry alone, so that the memory moves only where it is the last.
     """
-    newest = await services.store.last_entries(event.conversation_id, event.turn)
-    stored = next((entry for entry in newest if entry.turn == event.turn), None)
-    previous = next((entry for entry in newest if entry.turn < event.turn), None)
+    stored, kept = await _read(event, services)
     if stored is not None and stored.question_id != event.question_id:
         raise BadEvent(f"turn {event.turn} of the track is another question's: the database has lost what it confirmed")
     if stored is None:
-        stored = await _decided(event, previous, services)
+        stored = await _decided(event, kept, services)
         try:
             await services.store.add_entry(stored)
         except AlreadyStored:
             stored = (await services.store.track(event.conversation_id, event.turn, 1))[0]
+            if stored.question_id != event.question_id:
+                raise
     elif stored.decision == "FAILED" and event.extraction is not None and record.is_replay:
-        stored = await _decided(event, previous, services)
+        stored = await _decided(event, kept, services)
         await services.store.replace_failed_entry(stored)
         stored = (await services.store.track(event.conversation_id, event.turn, 1))[0]
-    guidance = GuidanceIssued.from_stored(stored.event)
+    outputs: list[Output] = [GuidanceIssued.from_stored(stored.event)]
+    if stored.observed:
+        outputs.append(FeaturesObserved.from_stored(stored.observed))
     if stored.decision == "FAILED" and stored.extraction is not None:
-        return [guidance, Failure(RolestreamError(stored.reason))]
-    return [guidance]
+        outputs.append(Failure(RolestreamError(stored.reason)))
+    return outputs
 
 
-async def _decided(event: RoleExtracted, previous: TrackEntry | None, services: Services) -> TrackEntry:
-    outcome, cost = await _outcome(event, previous, services)
-    entry = entry_of(event, outcome, previous, at=services.clock())
-    guidance = _guidance(event, entry, outcome, cost, services)
-    return entry.model_copy(update={"event": guidance.to_json().decode()})
+async def _read(event: RoleExtracted, services: Services) -> tuple[TrackEntry | None, _Kept]:
+    """The turn's own entry, where there is one, and what it is decided on; entries up to the epoch do not count."""
+    newest, conversation, features = await asyncio.gather(
+        services.store.last_entries(event.conversation_id, event.turn),
+        services.store.conversation(event.conversation_id),
+        _features(event, services),
+    )
+    epoch = conversation.epoch if conversation else 0
+    stored = next((entry for entry in newest if entry.turn == event.turn), None)
+    previous = next((entry for entry in newest if epoch < entry.turn < event.turn), None)
+    summary = conversation.summary if conversation and services.policy.user_memory else None
+    return stored, _Kept(previous, features, summary, event.turn <= epoch)
+
+
+async def _features(event: RoleExtracted, services: Services) -> Sequence[UserFeature]:
+    return await services.features.features(event.user_id) if services.policy.user_memory else ()
+
+
+async def _decided(event: RoleExtracted, kept: _Kept, services: Services) -> TrackEntry:
+    if kept.is_erased:
+        event = event.model_copy(update={"extraction": Extraction(), "failure": None})
+    outcome, cost = await _outcome(event, kept.previous, services)
+    notes = [note for note, holds in ((_PLANTED, event.planted), (_ERASED, kept.is_erased)) if holds]
+    outcome = replace(outcome, reason="; ".join([outcome.reason, *notes]))
+    entry = entry_of(event, outcome, kept.previous, at=services.clock())
+    recalled = _recalled(event, entry, kept) if services.policy.user_memory else Recalled()
+    guidance = _guidance(event, entry, outcome.turn_preferences, recalled, services).model_copy(update={"cost": cost})
+    observed = _observed(event) if services.policy.user_memory else None
+    return entry.model_copy(
+        update={
+            "event": guidance.to_json().decode(),
+            "observed": observed.to_json().decode() if observed else "",
+        }
+    )
+
+
+def _observed(event: RoleExtracted) -> FeaturesObserved | None:
+    """What the question asks to remember or to forget, and how it says the user always wants to be answered."""
+    changes = [*event.wishes, *_stable(event)][:MAX_CHANGES]
+    if not changes:
+        return None
+    return FeaturesObserved(
+        user_id=event.user_id,
+        observed_by="update-arbitration",
+        source="CHAT_EXTRACT",
+        record_time=event.record_time,
+        conversation_id=event.conversation_id,
+        question_id=event.question_id,
+        turn=event.turn,
+        changes=changes,
+    )
+
+
+def _stable(event: RoleExtracted) -> list[FeatureChange]:
+    """The stable preferences as features; the plain words that ask for one are its quote, else the question's first."""
+    if event.extraction is None:
+        return []
+    preferences, scopes = event.extraction.preferences, event.extraction.preference_scopes
+    quotes = {wish.field: wish.quote for wish in asked_preferences(event.text)}
+    return [
+        FeatureChange(
+            slot=field,
+            value=getattr(preferences, name),
+            content=rule_of(field, getattr(preferences, name), language_of(event.text)),
+            category="PREFERENCE",
+            quote=quotes.get(field, event.text)[:MAX_QUOTE],
+        )
+        for field, name in FIELDS.items()
+        if getattr(scopes, name) == "stable"
+    ]
 
 
 async def _outcome(event: RoleExtracted, previous: TrackEntry | None, services: Services) -> tuple[Outcome, Cost]:
@@ -91,12 +178,12 @@ def _together(one: Cost, other: Cost) -> Cost:
 
 
 def _guidance(
-    event: RoleExtracted, entry: TrackEntry, outcome: Outcome, cost: Cost, services: Services
+    event: RoleExtracted, entry: TrackEntry, asked: CommunicationPreferences, recalled: Recalled, services: Services
 ) -> GuidanceIssued:
-    asked = outcome.turn_preferences
-    preferences = preferences_in_force(entry.communication_preferences, asked)
+    """What the turn issues; `asked` are the preferences for it alone."""
+    preferences = preferences_in_force(entry, asked, recalled.preferences)
     for_this_turn = [field for field, name in FIELDS.items() if getattr(asked, name)]
-    guidance = compose_guidance(entry, preferences, for_this_turn, language_of(event.text))
+    guidance = compose_guidance(entry, preferences, for_this_turn, language_of(event.text), recalled)
     return GuidanceIssued(
         **event.turn_fields(),
         mode=event.mode,
@@ -111,7 +198,20 @@ def _guidance(
         preferences=preferences,
         turn_preferences=for_this_turn,
         rules=guidance.rules,
+        features=guidance.features,
+        summary=recalled.summary,
+        skill=recalled.skill,
         text=guidance.text,
         guide_scope=services.policy.guide_scope,
-        cost=cost,
+    )
+
+
+def _recalled(event: RoleExtracted, entry: TrackEntry, kept: _Kept) -> Recalled:
+    return recall(
+        kept.features,
+        event.text,
+        wishes=event.wishes,
+        summary=kept.summary,
+        turn=event.turn,
+        denied=entry.denied_identities,
     )

@@ -10,7 +10,7 @@ from pymongo import InsertOne, UpdateOne
 from pymongo.errors import BulkWriteError, ConnectionFailure, DuplicateKeyError, OperationFailure
 
 from pipeline.adapters.embedded import Services
-from pipeline.adapters.group_commit import GroupCommit, Write
+from pipeline.adapters.mongo.group_commit import GroupCommit, Write
 from tests.conftest import Names
 
 Documents = AsyncIOMotorCollection[dict[str, Any]]

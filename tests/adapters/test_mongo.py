@@ -9,7 +9,7 @@ import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 
 from pipeline.adapters.embedded import Services
-from pipeline.adapters.mongo import MongoStore
+from pipeline.adapters.mongo import Database, MongoStore
 from pipeline.errors import AlreadyStored, Outage, SettingsInvalid
 from schemas.documents import Message
 from schemas.events import DeadLetter
@@ -23,10 +23,10 @@ C = ConversationId("c")
 
 @pytest.fixture
 async def store(services: Services, names: Names) -> AsyncIterator[MongoStore]:
-    store = MongoStore(services.mongo_url, names.database, patience=20)
-    await store.prepare()
-    yield store
-    await store.aclose()
+    database = Database(services.mongo_url, names.database, patience=20)
+    await database.prepare()
+    yield MongoStore(database)
+    await database.aclose()
 
 
 def message(turn: int, *, role: str = "USER", **changes: Any) -> Message:
@@ -174,20 +174,23 @@ async def test_a_dead_letter_is_stored_once(store: MongoStore, services: Service
     assert (document["key"], document["value"], document["headers"]) == (b"\x00k", b"\xff\x00", [["h", b"v"]])
 
 
-async def test_preparing_twice_is_harmless(store: MongoStore) -> None:
+async def test_preparing_twice_is_harmless(services: Services, names: Names) -> None:
     """Every worker that starts prepares the indexes."""
-    await store.prepare()
+    database = Database(services.mongo_url, names.database, patience=20)
+    await database.prepare()
+    await database.prepare()
+    await database.aclose()
 
 
 async def test_an_outage_is_told_when_the_patience_is_over(names: Names) -> None:
     """A command does not wait for ever for a database that is not there."""
-    store = MongoStore("mongodb://127.0.0.1:1", names.database, patience=0)
+    database = Database("mongodb://127.0.0.1:1", names.database, patience=0)
     with pytest.raises(Outage, match="MongoDB cannot be reached"):
-        await store.ping()
-    await store.aclose()
+        await MongoStore(database).ping()
+    await database.aclose()
 
 
 async def test_a_wrong_url_names_the_setting() -> None:
     """A misspelt connection string is an error of the settings and no outage."""
     with pytest.raises(SettingsInvalid, match="ROLESTREAM_MONGO__URL"):
-        MongoStore("mongo:/nowhere", "d")
+        Database("mongo:/nowhere", "d")

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from pipeline import bootstrap
 from pipeline.limits import Permits, Stage
-from pipeline.ports import AnswerRequest, Proposal, Reply
+from pipeline.ports import AnswerRequest, Proposal, Reply, Said
 from pipeline.settings import load_settings
 from pipeline.telemetry import configure_logging
 from schemas.events import Cost
+from schemas.features import KnownFeature, Summary
 from tests.bench.plain import run_plain
 from tests.scripted_replies import default_extraction, default_report
 
@@ -38,6 +39,18 @@ class TimedModel:
     async def report(self, request: AnswerRequest) -> Proposal:
         await self._think("report-generation")
         return Proposal(default_report(request.question, []), self._cost)
+
+    async def extract_features(self, messages: Sequence[Said], known: Sequence[KnownFeature]) -> Proposal:
+        await self._think("feature-extraction")
+        return Proposal({"changes": []}, self._cost)
+
+    async def summarise(self, previous: Summary, messages: Sequence[Said]) -> Proposal:
+        await self._think("summary")
+        return Proposal({"target": ""}, self._cost)
+
+    async def still_hold(self, features: Sequence[KnownFeature], days: int) -> Proposal:
+        await self._think("feature-memory")
+        return Proposal({"holds": []}, self._cost)
 
     async def aclose(self) -> None:
         """Nothing is open."""

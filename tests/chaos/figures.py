@@ -9,7 +9,7 @@ from motor.motor_asyncio import AsyncIOMotorDatabase
 from pydantic.alias_generators import to_camel
 
 from pipeline.domain.similarity import lexical
-from pipeline.ports import Model, Record, Services, Store
+from pipeline.ports import FeatureStore, Model, Record, Services, Store, Tombstones
 from pipeline.processors import update_arbitration
 from schemas.events import RoleExtracted
 from schemas.role import TrackEntry
@@ -156,6 +156,8 @@ async def forked(database: AsyncIOMotorDatabase[dict[str, Any]]) -> int:
 
 async def _arbitrated(event: RoleExtracted, previous: TrackEntry | None, entry: TrackEntry) -> TrackEntry | None:
     before, at = _Before(previous), entry.update_time or entry.create_time
-    services = Services(cast(Store, before), cast(Model, None), lexical, lambda: at)
+    services = Services(
+        cast(Store, before), cast(Model, None), lexical, lambda: at, cast(FeatureStore, before), cast(Tombstones, None)
+    )
     await update_arbitration.handle(event, cast(Record, None), services)
     return before.added

@@ -53,6 +53,7 @@ def test_names_are_camel_case_on_the_wire() -> None:
         "text",
         "mode",
         "askedAt",
+        "epoch",
         "sources",
         "metadata",
     }

@@ -90,7 +90,7 @@ async def test_a_worker_without_topics_says_how_to_create_them(
     code, _, err = await run("worker", env=env, cwd=tmp_path)
     assert code == 2
     assert "rolestream topics create" in err
-    assert (await run("topics", "create", env=env, cwd=tmp_path))[1].count("created ") == 7
+    assert (await run("topics", "create", env=env, cwd=tmp_path))[1].count("created ") == 10
     assert (await run("topics", "create", env=env, cwd=tmp_path))[1] == "all topics are there\n"
 
 

@@ -36,6 +36,7 @@ def environment(settings: Settings) -> dict[str, str]:
         "MONGO__URL": settings.mongo.url.get_secret_value(),
         "MONGO__DATABASE": settings.mongo.database,
         "MODEL__BASE_URL": settings.model.base_url,
+        "USER_MEMORY__ENABLED": settings.user_memory.enabled,
     }
     return os.environ | {f"ROLESTREAM_{name}": str(value) for name, value in values.items() if value is not None}
 
@@ -104,7 +105,9 @@ def _all_answered(records: list[Any]) -> bool:
 
 async def _case(services: Services, processor: str, point: str, folder: Path, gate: asyncio.Semaphore) -> None:
     async with gate, ScriptedModel(latency=0.15) as model:
-        settings = settings_for(services, Names(), model={"base_url": model.base_url, "api_key": "k"})
+        settings = settings_for(
+            services, Names(), model={"base_url": model.base_url, "api_key": "k"}, user_memory={"enabled": False}
+        )
         async with deployed(settings) as here:
             for turn in range(1, TURNS + 1):
                 for conversation in range(CONVERSATIONS):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
 
 from pipeline.adapters.embedded import Services as Embedded
-from pipeline.adapters.mongo import MongoStore
+from pipeline.adapters.mongo import Database, MongoFeatures, MongoStore, MongoTombstones
 from pipeline.domain.ids import answer_id
 from pipeline.domain.similarity import lexical
 from pipeline.errors import ModelFailed
@@ -17,18 +17,22 @@ from pipeline.ports import (
     REPLAY_HEADER,
     AnswerRequest,
     Failure,
+    FeatureStore,
     Json,
     Output,
     Policy,
     Proposal,
     Record,
     Reply,
+    Said,
     Services,
     Similarity,
     Store,
+    Tombstones,
 )
 from schemas.documents import Message
 from schemas.events import AnswerReady, Cost, GuidanceIssued, QuestionAsked, TurnLogged
+from schemas.features import KnownFeature, Summary
 from schemas.topics import TopicName
 from schemas.wire import ConversationId, Wire
 from tests.conftest import Names
@@ -51,10 +55,14 @@ class FakeModel:
     """The question and the history of each extraction."""
     requests: list[AnswerRequest] = field(default_factory=list)
     """What each answer and report was asked with."""
+    feature_reads: list[tuple[list[Said], list[KnownFeature]]] = field(default_factory=list)
+    summary_reads: list[tuple[Summary, list[Said]]] = field(default_factory=list)
+    looked_at: list[tuple[list[KnownFeature], int]] = field(default_factory=list)
 
     @property
     def calls(self) -> int:
-        return len(self.read) + len(self.requests)
+        learning = len(self.read) + len(self.feature_reads) + len(self.summary_reads) + len(self.looked_at)
+        return learning + len(self.requests)
 
     def _next(self) -> Json:
         assert self.script, "the model was called once more than the test expects"
@@ -73,6 +81,18 @@ class FakeModel:
 
     async def report(self, request: AnswerRequest) -> Proposal:
         self.requests.append(request)
+        return Proposal(self._next(), COST)
+
+    async def extract_features(self, messages: Sequence[Said], known: Sequence[KnownFeature]) -> Proposal:
+        self.feature_reads.append((list(messages), list(known)))
+        return Proposal(self._next(), COST)
+
+    async def summarise(self, previous: Summary, messages: Sequence[Said]) -> Proposal:
+        self.summary_reads.append((previous, list(messages)))
+        return Proposal(self._next(), COST)
+
+    async def still_hold(self, features: Sequence[KnownFeature], days: int) -> Proposal:
+        self.looked_at.append((list(features), days))
         return Proposal(self._next(), COST)
 
     async def aclose(self) -> None: ...
@@ -115,13 +135,17 @@ class Here:
 
     store: Store
     database: AsyncIOMotorDatabase[dict[str, Any]]
+    features: FeatureStore
+    tombstones: Tombstones
     model: FakeModel = field(default_factory=FakeModel)
     _workers: int = 0
 
     def worker(self, store: Store | None = None, *, similarity: Similarity = lexical, **policy: Any) -> Services:
         """What a worker's handlers work with; each worker's clock stands still, an hour after the one before."""
         now, self._workers = NOW + timedelta(hours=self._workers), self._workers + 1
-        return Services(store or self.store, self.model, similarity, lambda: now, Policy(**policy))
+        return Services(
+            store or self.store, self.model, similarity, lambda: now, self.features, self.tombstones, Policy(**policy)
+        )
 
     async def documents(self, collection: str) -> list[dict[str, Any]]:
         return await self.database[collection].find().sort([("turn", 1), ("role", -1)]).to_list(None)
@@ -153,15 +177,16 @@ class Here:
 @asynccontextmanager
 async def database_of(services: Embedded, names: Names) -> AsyncIterator[Here]:
     """A prepared store and its database, which is dropped at the end."""
-    store = MongoStore(services.mongo_url, names.database, patience=20)
+    database = Database(services.mongo_url, names.database, patience=20)
     client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(services.mongo_url, tz_aware=True)
     try:
-        await store.prepare()
-        yield Here(store, client[names.database])
+        await database.prepare()
+        parts = MongoStore(database), client[names.database], MongoFeatures(database), MongoTombstones(database, "key")
+        yield Here(*parts)
     finally:
         await client.drop_database(names.database)
         client.close()
-        await store.aclose()
+        await database.aclose()
 
 
 def record(topic: TopicName, *, replay: bool = False, time: datetime = NOW, **headers: bytes) -> Record:
@@ -211,6 +236,7 @@ def said(number: int, text: str, **changes: Any) -> Message:
         "questionId": f"q{number}",
         "turn": number,
         "createTime": NOW + timedelta(minutes=number),
+        "recordTime": NOW,
     }
     return Message.model_validate(fields | changes)
 

@@ -1,6 +1,7 @@
 """Report generation: what the answering model is told, under each guide scope, and the context it reads."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
@@ -8,12 +9,15 @@ from pipeline.adapters.embedded import Services
 from pipeline.ports import Said
 from pipeline.processors import update_arbitration
 from pipeline.processors.report_generation import handle
-from schemas.events import AnswerReady, RoleExtracted
+from schemas.events import AnswerReady, GuidanceIssued, RoleExtracted
+from schemas.features import KnownFeature, Summary
 from schemas.role import GuideScope
 from tests.conftest import Names
 from tests.domain.factories import heard, preferring
+from tests.domain.features import kept
 from tests.processors.factories import (
     FAILS,
+    NOW,
     C,
     Crash,
     Here,
@@ -133,7 +137,7 @@ async def test_latest_guidance_heeds_what_the_question_plainly_asks_for(here: He
     await handle(second, TURNS, here.worker())
     short = "prefers short answers that come to the point"
     assert here.model.requests[0].rules == [short]
-    assert here.model.requests[0].guidance == f"For this answer alone, the user {short}."
+    assert f"\nFor this answer alone, the user {short}.\n" in here.model.requests[0].guidance
     assert here.model.requests[1].rules == [short, "prefers step-by-step practical answers"]
     assert answer.guidance_turn == 1
 
@@ -199,3 +203,91 @@ async def test_failed_answers_take_no_room_in_the_context(here: Here) -> None:
     await handle(guidance(6), GUIDANCE, here.worker(context=5))
     texts = [message.text for message in here.model.requests[0].context]
     assert texts == ["answer 1", *(f"question {number}" for number in range(2, 6))]
+
+
+async def test_a_long_pause_ends_the_context(here: Here) -> None:
+    """After half an hour an answer reads nothing of what was before, and the log still holds it."""
+    for number in (1, 2):
+        await here.logged(number, f"question {number}")
+    for number, pause in ((3, 40), (4, 1)):
+        await here.logged(number, f"question {number}", loggedAt=NOW + timedelta(minutes=40 + pause))
+    here.model.script = ["Answer."] * 3
+    for number in (2, 3, 4):
+        await here.database["messages"].update_one(
+            {"turn": number}, {"$set": {"createTime": NOW + timedelta(minutes=number if number < 3 else 80 + number)}}
+        )
+        await handle(guidance(number), GUIDANCE, here.worker())
+    read = [[message.text for message in request.context] for request in here.model.requests]
+    assert read == [["question 1"], [], ["question 3", "Answer."]]
+    assert len(await here.store.messages(C, 4, 99)) == 7
+
+
+FEATURE = KnownFeature(slot="apples", value="not sour", category="PREFERENCE")
+
+
+@pytest.mark.parametrize("scope", ["NONE", "ONCE", "EVERY"])
+async def test_an_answer_is_told_the_typed_parts_of_its_guidance(here: Here, scope: GuideScope) -> None:
+    """Features, summary and skill, under the guide scope as the text is."""
+    await here.logged(1)
+    here.model.script = ["Answer."]
+    summary = Summary(target="A stall")
+    parts = {"features": [FEATURE], "summary": summary, "skill": "beginner", "guideScope": scope}
+    await handle(guidance(1, "text", **parts), GUIDANCE, here.worker())
+    (request,) = here.model.requests
+    told = (list(request.features), request.summary, request.skill)
+    assert told == (([], None, "") if scope == "NONE" else ([FEATURE], summary, "beginner"))
+
+
+async def test_latest_guidance_holds_what_is_kept_of_the_user(here: Here) -> None:
+    """In a conversation of which nothing is known yet as well; without user memory none of it."""
+    for feature in (kept("apples", "not sour", category="PREFERENCE"), kept("skill", "beginner")):
+        await here.features.add_feature(feature)
+    await here.features.add_feature(kept("contentdepth", "PRACTICAL"))
+    await here.logged(1)
+    await here.store.put_summary(C, Summary(target="A stall", turn=1), after=0)
+    event = await here.logged(2, "which apples?")
+    here.model.script = ["Answer."]
+    await handle(event, TURNS, here.worker())
+    (request,) = here.model.requests
+    assert (list(request.features), request.skill) == ([FEATURE], "beginner")
+    assert request.summary == Summary(target="A stall", turn=1)
+    assert list(request.rules) == ["prefers step-by-step practical answers"]
+    assert "- apples: not sour" in request.guidance
+
+
+async def test_latest_guidance_without_user_memory_is_the_role_alone(here: Here) -> None:
+    """What is kept beyond it is not read."""
+    await here.features.add_feature(kept("apples", "not sour"))
+    await here.logged(1)
+    await learnt(here, 1)
+    event = await here.logged(2, "which apples?")
+    here.model.script = ["Answer."]
+    await handle(event, TURNS, here.worker(user_memory=False))
+    (request,) = here.model.requests
+    assert (list(request.features), "nurse" in request.guidance) == ([], True)
+
+
+async def test_latest_guidance_knows_nothing_of_an_erased_role(here: Here) -> None:
+    """An entry that was added after the erasure by a turn before it does not count."""
+    for number in (1, 2):
+        await here.logged(number, "hello")
+    await learnt(here, 1)
+    (entry,) = await here.store.track(C, 1, 1)
+    await here.store.erase_role(C, 1)
+    await here.store.add_entry(entry)
+    here.model.script = ["Answer."]
+    answer = only(await handle(await here.logged(3, "hello"), TURNS, here.worker()), AnswerReady)
+    assert (here.model.requests[0].guidance, answer.guidance_turn) == ("", None)
+
+
+async def test_what_one_conversation_teaches_shapes_the_answer_in_another(here: Here) -> None:
+    """A level stated for good in a conversation of one turn is what the next one's first answer explains at."""
+    await here.features.add_feature(kept("skill", "beginner", sourceConversationId="another"))
+    event = RoleExtracted(**turn(1).turn_fields(), text="what is a queue", mode="answer", extraction=heard())
+    issued = only(await update_arbitration.handle(event, record("extractions"), here.worker()), GuidanceIssued)
+    await here.logged(1, "what is a queue")
+    here.model.script = ["Answer."]
+    await handle(issued, GUIDANCE, here.worker())
+    (request,) = here.model.requests
+    assert request.skill == "beginner"
+    assert "Explain at the level of this user: beginner." in request.guidance

@@ -66,6 +66,7 @@ async def test_a_turn_is_extracted_and_stored(here: Here) -> None:
         extraction=extraction,
         failure=None,
         create_time=NOW,
+        record_time=NOW,
         event=event.to_json().decode(),
     )
 

@@ -14,9 +14,12 @@ from pipeline.ports import Failure, Judgement
 from pipeline.ports import Services as Worker
 from pipeline.processors.update_arbitration import handle
 from schemas.events import Cost, GuidanceIssued, RoleExtracted
-from schemas.role import Extraction, TrackEntry
+from schemas.features import FeatureChange, KnownFeature, Summary, UserFeature
+from schemas.memory_events import FeaturesObserved
+from schemas.role import CommunicationPreferences, Extraction, TrackEntry
 from tests.conftest import Names
 from tests.domain.factories import heard, preferring
+from tests.domain.features import kept
 from tests.processors.factories import (
     COST,
     NOW,
@@ -295,3 +298,162 @@ async def test_a_judge_is_not_asked_where_the_lists_can_tell(here: Here) -> None
         await decided(learnt(number, extraction), worker)
     assert judge.asked == []
     assert (await track(here))[2].decision == "NONE_CHANGE"
+
+
+async def keep(here: Here, *features: UserFeature) -> None:
+    for feature in features:
+        await here.features.add_feature(feature)
+
+
+async def test_what_is_kept_of_the_user_guides_every_conversation(here: Here) -> None:
+    """The facts that matter first, the preferences to be followed, the level of skill; others' facts never."""
+    await keep(
+        here,
+        kept("city", "Lyon", "Lives in Lyon."),
+        kept("carrots", "likes", "Likes carrots.", category="PREFERENCE"),
+        kept("skill", "beginner"),
+        kept("detaillevel", "CONCISE", category="PREFERENCE"),
+        kept("tea", "green", userId="somebody else"),
+    )
+    event = await decided(learnt(1, heard(), text="do I like carrots?"), here.worker())
+    assert event.features == [
+        KnownFeature(slot="carrots", value="likes", content="Likes carrots.", category="PREFERENCE"),
+        KnownFeature(slot="city", value="Lyon", content="Lives in Lyon."),
+    ]
+    assert (event.skill, event.preferences.detail_level) == ("beginner", "CONCISE")
+    assert event.turn_preferences == []
+    assert event.rules == ["prefers short answers that come to the point"]
+    for said in ("- Likes carrots.", "- Lives in Lyon.", "level of this user: beginner"):
+        assert said in event.text
+
+
+async def test_a_stable_preference_gives_way_to_what_the_conversation_asks_for(here: Here) -> None:
+    """And holds again where nothing was asked for."""
+    await keep(here, kept("detaillevel", "CONCISE"), kept("contentdepth", "PRACTICAL"))
+    asked = preferring("conversation", detail_level="COMPREHENSIVE")
+    event = await decided(learnt(1, asked), here.worker())
+    wanted = CommunicationPreferences(detail_level="COMPREHENSIVE", content_depth="PRACTICAL")
+    assert event.preferences == wanted
+    assert (await decided(learnt(2, heard()), here.worker())).preferences == wanted
+
+
+async def test_the_summary_of_the_conversation_guides(here: Here) -> None:
+    """As it stood before the turn."""
+    await here.logged(1)
+    summary = Summary(target="A stall of her own", turn=1)
+    await here.store.put_summary(C, summary, after=0)
+    event = await decided(learnt(2, heard()), here.worker())
+    assert event.summary == summary
+    assert "A stall of her own" in event.text
+    assert (await decided(learnt(1, heard()), here.worker())).summary is None
+
+
+async def test_wishes_shape_the_guidance_of_their_own_turn(here: Here) -> None:
+    """What is to be remembered is told at once, what is to be forgotten is told no more, and both are observed."""
+    await keep(here, kept("dog", "Oliver", "Has a dog called Oliver."))
+    wishes = [
+        FeatureChange(slot="apples", value="not sour", category="PREFERENCE", quote="remember: no sour apples"),
+        FeatureChange(operation="FORGET", slot="my dog"),
+    ]
+    guidance, observed = await handle(learnt(1, heard(), wishes=wishes), EXTRACTIONS, here.worker())
+    assert isinstance(guidance, GuidanceIssued)
+    assert [feature.slot for feature in guidance.features] == ["apples"]
+    assert "Oliver" not in guidance.text
+    assert observed == FeaturesObserved(
+        user_id="u",
+        observed_by="update-arbitration",
+        source="CHAT_EXTRACT",
+        record_time=NOW,
+        conversation_id="c",
+        question_id="q1",
+        turn=1,
+        changes=wishes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "quote"),
+    [
+        ("I always want short answers. Tides?", "prefers short answers that come to the point", "short answers"),
+        ("我一向喜欢简短的回答，潮汐是什么", "喜欢简短、直接的回答", "简短"),
+    ],
+)
+async def test_a_stable_preference_becomes_a_feature(here: Here, text: str, content: str, quote: str) -> None:
+    """With the user's words and a sentence in their language; one for this conversation or turn does not."""
+    for number, scope in enumerate(("stable", "conversation", "turn", "inferred"), 1):
+        extraction = preferring(scope, detail_level="CONCISE")  # type: ignore[arg-type]  # each is a scope
+        _, *observed = await handle(learnt(number, extraction, text=text), EXTRACTIONS, here.worker())
+        assert len(observed) == (scope == "stable")
+        for event in observed:
+            assert isinstance(event, FeaturesObserved)
+            (change,) = event.changes
+            assert (change.slot, change.value, change.category) == ("detailLevel", "CONCISE", "PREFERENCE")
+            assert change.content == content
+            assert quote in change.quote
+            assert change.quote in text
+
+
+async def test_what_was_observed_is_repeated_by_a_replay(here: Here) -> None:
+    """To the byte, from the entry, though the wish and what is kept have changed since."""
+    wish = FeatureChange(slot="tea", value="green")
+    first = await handle(learnt(1, NURSE, wishes=[wish]), EXTRACTIONS, here.worker())
+    await keep(here, kept("city", "Lyon"))
+    for again in (EXTRACTIONS, REPLAYED):
+        assert await handle(learnt(1, NURSE), again, here.worker()) == first
+    (entry,) = await track(here)
+    assert isinstance(first[1], FeaturesObserved)
+    assert entry.observed == first[1].to_json().decode()
+
+
+async def test_a_failed_turn_still_hears_its_wishes(here: Here) -> None:
+    """They are found by rule, so that the model's absence costs them nothing."""
+    wish = FeatureChange(slot="tea", value="green")
+    guidance, observed = await handle(learnt(1, None, wishes=[wish]), EXTRACTIONS, here.worker())
+    assert isinstance(guidance, GuidanceIssued)
+    assert isinstance(observed, FeaturesObserved)
+    assert (guidance.decision, observed.changes) == ("FAILED", [wish])
+
+
+async def test_a_planted_instruction_is_noted(here: Here) -> None:
+    """In the reason of its turn alone."""
+    planted = await decided(learnt(1, heard(), planted=True), here.worker())
+    plain = await decided(learnt(2, heard()), here.worker())
+    assert ["planted" in event.reason for event in (planted, plain)] == [True, False]
+
+
+async def test_after_the_role_memory_was_erased_the_next_turn_starts_afresh(here: Here) -> None:
+    """Entries up to the epoch do not count, also one that was added since, and questions up to it teach nothing."""
+    for number in (1, 2, 3):
+        await here.logged(number)
+    await decided(learnt(1, NURSE), here.worker())
+    await here.store.erase_role(C, 2)
+    late = await decided(learnt(2, NURSE), here.worker())
+    assert (late.decision, late.identities, late.text) == ("SKIPPED", [], "")
+    assert "erased" in late.reason
+    event = await decided(learnt(3, heard("baker")), here.worker())
+    assert (event.decision, event.identities) == ("CREATE", ["baker"])
+    assert "nurse" not in str(await here.documents("role_tracks"))
+
+
+async def test_wishes_of_a_turn_whose_role_was_erased_are_kept(here: Here) -> None:
+    """They are about the user and not about the role; its stable preferences are evidence like the rest, and go."""
+    await here.logged(1)
+    await here.store.erase_role(C, 1)
+    wish = FeatureChange(slot="tea", value="green")
+    extraction = preferring("stable", detail_level="CONCISE")
+    _, observed = await handle(learnt(1, extraction, wishes=[wish]), EXTRACTIONS, here.worker())
+    assert isinstance(observed, FeaturesObserved)
+    assert observed.changes == [wish]
+
+
+async def test_without_user_memory_nothing_beyond_the_role_is_told_or_observed(here: Here) -> None:
+    """The role guides as before."""
+    await here.logged(1)
+    await here.store.put_summary(C, Summary(target="A stall", turn=1), after=0)
+    await keep(here, kept("city", "Lyon"), kept("skill", "beginner"))
+    extraction = preferring("stable", NURSE, detail_level="CONCISE")
+    wish = FeatureChange(slot="tea", value="green")
+    event = await decided(learnt(2, extraction, wishes=[wish]), here.worker(user_memory=False))
+    assert (event.features, event.summary, event.skill) == ([], None, "")
+    assert event.identities == ["nurse"]
+    assert event.preferences.detail_level == "CONCISE"

@@ -34,7 +34,9 @@ async def missing_topics(connection: Connection) -> list[str]:
     return [name for topic in TOPICS if (name := connection.prefix + topic.name) not in there]
 
 
-async def create_topics(connection: Connection, partitions: int, replication: int) -> list[str]:
+async def create_topics(
+    connection: Connection, partitions: int, replication: int, retention_hours: float = 168
+) -> list[str]:
     """Create the topics that are missing and return their names; raises Outage, SettingsInvalid, RolestreamError."""
     names = await missing_topics(connection)
     if not names:
@@ -44,7 +46,7 @@ async def create_topics(connection: Connection, partitions: int, replication: in
             name,
             partitions,
             replication,
-            topic_configs=_configuration(name, replication),
+            topic_configs=_configuration(name, replication, retention_hours),
         )
         for name in names
     ]
@@ -59,9 +61,14 @@ async def create_topics(connection: Connection, partitions: int, replication: in
     return names
 
 
-def _configuration(name: str, replication: int) -> dict[str, str]:
-    """An acknowledged record is on two brokers where there are three; a dead letter may be larger than its source."""
-    configuration = {"min.insync.replicas": "2"} if replication > 2 else {}
+def _configuration(name: str, replication: int, retention_hours: float) -> dict[str, str]:
+    """An acknowledged record is on two brokers where there are three; a dead letter may be larger than its source.
+
+    What was said stays no longer than the retention: what is forgotten in MongoDB is gone from Kafka with it.
+    """
+    configuration = {"retention.ms": str(round(retention_hours * 3_600_000))}
+    if replication > 2:
+        configuration["min.insync.replicas"] = "2"
     if name.endswith("dead-letters"):
         configuration["max.message.bytes"] = str(MAX_DEAD_LETTER_BYTES + _ROOM_FOR_HEADERS)
     return configuration

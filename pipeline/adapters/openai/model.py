@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import get_args
 
 import openai
 
@@ -17,15 +18,32 @@ from pipeline.adapters.openai.chat import (
     Bill,
     Chat,
     Completion,
+    Message,
 )
 from pipeline.adapters.openai.json_reading import read_json, storable, without_reasoning
 from pipeline.adapters.openai.judging import judging_ask, read_judgement
 from pipeline.adapters.openai.mending import amended
 from pipeline.adapters.openai.pacing import Pace
-from pipeline.adapters.openai.prompting import answer_messages, extraction_messages, reask_messages, report_messages
-from pipeline.adapters.openai.reply_schemas import ReplyShape, extraction_shape, report_shape
+from pipeline.adapters.openai.prompting import (
+    answer_messages,
+    checking_messages,
+    extraction_messages,
+    feature_messages,
+    reask_messages,
+    report_messages,
+    summary_messages,
+)
+from pipeline.adapters.openai.reply_schemas import (
+    ReplyShape,
+    extraction_shape,
+    features_shape,
+    holding_shape,
+    report_shape,
+    summary_shape,
+)
 from pipeline.limits import Permits, Stage
-from pipeline.ports import AnswerRequest, Json, Judgement, Proposal, Reply
+from pipeline.ports import AnswerRequest, Json, Judgement, Proposal, Reply, Said
+from schemas.features import KnownFeature, Summary
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +98,7 @@ class OpenAIModel:
             longest_wait=longest_wait,
             patience=patience,
             pace=Pace(requests_a_minute, tokens_a_minute),
-            permits=permits or Permits(_UNLIMITED, ("role-extraction", _ANSWERING)),
+            permits=permits or Permits(_UNLIMITED, get_args(Stage)),
         )
         self._extraction_name, self._answer_name = extraction_name, answer_name
         self._answer_tokens = answer_tokens
@@ -100,6 +118,21 @@ class OpenAIModel:
         mend = partial(mended, proposal.content, question, history)
         content = mend() if len(question) < _MENDED_ASIDE else await asyncio.to_thread(mend)
         return replace(proposal, content=content, said=proposal.content)
+
+    async def extract_features(self, messages: Sequence[Said], known: Sequence[KnownFeature]) -> Proposal:
+        return await self._asked("feature-extraction", feature_messages(messages, known), features_shape())
+
+    async def summarise(self, previous: Summary, messages: Sequence[Said]) -> Proposal:
+        return await self._asked("summary", summary_messages(previous, messages), summary_shape())
+
+    async def still_hold(self, features: Sequence[KnownFeature], days: int) -> Proposal:
+        shape = holding_shape([feature.slot for feature in features])
+        return await self._asked("feature-memory", checking_messages(features, days), shape)
+
+    async def _asked(self, stage: Stage, messages: tuple[Message, ...], shape: ReplyShape) -> Proposal:
+        """An object that is learnt from, off the path of the answer."""
+        name = self._extraction_name
+        return await self._object(Ask(stage, name, messages, EXTRACTION_TEMPERATURE, EXTRACTION_TOKENS, shape), shape)
 
     async def report(self, request: AnswerRequest) -> Proposal:
         shape = report_shape(request.sources)

@@ -9,11 +9,14 @@ from pipeline.adapters.openai.chat import Message
 from pipeline.domain.languages import language_name
 from pipeline.ports import AnswerRequest, Json, Said
 from pipeline.prompts import prompt
+from schemas.features import KnownFeature, Summary
 
 #: An earlier question is there to understand the current one by: its beginning does.
 EARLIER_CHARS = 160
 #: Who the user is shows at either end of a long question; the middle is mostly pasted text.
 QUESTION_CHARS = 6_000
+#: What a summary reads of the messages since the last one, all together.
+SUMMARY_CHARS = 8_000
 #: The short-term context of an answer, newest messages first.
 CONTEXT_CHARS = 12_000
 
@@ -22,7 +25,35 @@ def extraction_messages(question: str, history: Sequence[str]) -> tuple[Message,
     """Ask what the question suggests, read with the earlier ones."""
     earlier: list[Json] = [_shortened(text, EARLIER_CHARS) for text in history]
     data = fenced({"earlier": earlier, "question": _shortened(question, QUESTION_CHARS), **_language(question)})
-    return *_extraction_prompt(), Message("user", data)
+    return *_prompt_with_examples("extraction"), Message("user", data)
+
+
+def summary_messages(previous: Summary, messages: Sequence[Said]) -> tuple[Message, ...]:
+    """Ask for the summary, brought up to date with what was said since."""
+    each = SUMMARY_CHARS // max(len(messages), 1)
+    said: list[Json] = [{"role": one.role, "text": _shortened(one.text, each)} for one in messages]
+    own = "\n".join(one.text for one in messages if one.role == "user")
+    known = previous.model_dump(by_alias=True, include={"target", "blocker", "suggestion", "next_step"})
+    data = fenced({"previous": known, "messages": said, **_language(own)})
+    return *_prompt_with_examples("summary"), Message("user", data)
+
+
+def feature_messages(messages: Sequence[Said], known: Sequence[KnownFeature]) -> tuple[Message, ...]:
+    """Ask what the last user message says of the user that stays true, read with the messages before it."""
+    last = max((at for at, said in enumerate(messages) if said.role == "user"), default=-1)
+    question = messages[last].text if last >= 0 else ""
+    before: list[Json] = [
+        {"role": said.role, "text": _shortened(said.text, EARLIER_CHARS)} for said in messages[: max(last, 0)]
+    ]
+    facts: list[Json] = [{"slot": one.slot, "value": one.value} for one in known]
+    data: dict[str, Json] = {"known": facts, "earlier": before, "message": _shortened(question, QUESTION_CHARS)}
+    return *_prompt_with_examples("features"), Message("user", fenced({**data, **_language(question)}))
+
+
+def checking_messages(features: Sequence[KnownFeature], days: int) -> tuple[Message, ...]:
+    """Ask which facts may be expected to be so still."""
+    facts: list[Json] = [{"slot": one.slot, "value": one.value, "content": one.content} for one in features]
+    return *_prompt_with_examples("still_hold"), Message("user", fenced({"days": days, "facts": facts}))
 
 
 def answer_messages(request: AnswerRequest) -> tuple[Message, ...]:
@@ -66,12 +97,11 @@ def _language(question: str) -> dict[str, Json]:
 
 
 @cache
-def _extraction_prompt() -> tuple[Message, ...]:
+def _prompt_with_examples(name: str) -> tuple[Message, ...]:
     """The rules, then the examples as turns of a conversation, which small models follow better than prose."""
-    examples = prompt("extraction").filled.splitlines()
-    lines = [line for line in examples if line.startswith("{")]
+    lines = [line for line in prompt(name).filled.splitlines() if line.startswith("{")]
     turns = (Message("user" if at % 2 == 0 else "assistant", line) for at, line in enumerate(lines))
-    return Message("system", prompt("extraction").fixed), *turns
+    return Message("system", prompt(name).fixed), *turns
 
 
 def _context(context: Sequence[Said]) -> tuple[Message, ...]:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from pipeline.domain.proposals import PREFERENCES
 from schemas.events import Source
+from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, Category
 from schemas.role import (
     MAX_CHARACTERISTICS,
     MAX_IDENTITIES,
@@ -48,6 +49,35 @@ def extraction_shape() -> ReplyShape:
         overview=_text(MAX_OVERVIEW),
     )
     return ReplyShape("extraction", schema, frozenset(schema["properties"]))
+
+
+def features_shape() -> ReplyShape:
+    """What one message says of the user that stays true."""
+    change = _object(
+        operation=_one_of(["OBSERVE", "FORGET"]),
+        slot=_text(MAX_SLOT),
+        value=_text(MAX_VALUE),
+        content=_text(MAX_CONTENT),
+        category=_one_of(get_args(Category)),
+        quote=_text(160),
+    )
+    return ReplyShape("features", _object(changes=_list(change, 8)), frozenset({"changes"}))
+
+
+def holding_shape(slots: Sequence[str]) -> ReplyShape:
+    """Which of these features hold still."""
+    return ReplyShape("holding", _object(holds=_list(_one_of(slots), len(slots))), frozenset({"holds"}))
+
+
+def summary_shape() -> ReplyShape:
+    """Where a conversation stands."""
+    schema = _object(
+        target=_text(MAX_CONTENT),
+        blocker=_text(MAX_CONTENT),
+        suggestion=_text(MAX_CONTENT),
+        nextStep=_text(MAX_CONTENT),
+    )
+    return ReplyShape("summary", schema, frozenset(schema["properties"]))
 
 
 def report_shape(sources: Sequence[Source]) -> ReplyShape:

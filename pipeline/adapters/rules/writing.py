@@ -1,12 +1,13 @@
 """Answers and reports of the offline rules model: no facts, but visibly shaped by guidance, context and preferences."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pipeline.adapters.rules.patterns import compiled
+from pipeline.adapters.rules.remembering import choice_of, mentioned
 from pipeline.domain.asks import language_of
+from pipeline.domain.relevance import line_of
 from pipeline.domain.scripts import in_script_of
 from pipeline.ports import AnswerRequest, Json, Said
 from pipeline.words import words
@@ -31,11 +32,14 @@ def answer_text(request: AnswerRequest) -> str:
     """The same text for the same request."""
     phrases, shape = _phrases(request.question), _shape_of(request.rules)
     subject, reader = _subject(request.question), _reader(request)
-    lines = [phrases["source"], _known(request, phrases)]
+    lines = [phrases["source"]]
+    if reader or not request.features:
+        lines.append(_known(request, phrases))
     if request.rules:
         lines.append(phrases["shaped"].format(phrases["list"].join(request.rules)))
     if request.context and not shape.short:
         lines.extend(_context(request.context, phrases))
+    lines.extend(_remembered(request, phrases))
     lines.append(phrases["subject"].format(subject))
     lines.extend(_body(shape, phrases, subject, reader or phrases["anybody"]))
     return "\n".join(lines)
@@ -49,7 +53,7 @@ def report_content(request: AnswerRequest) -> dict[str, Json]:
     points: list[str] = [
         point.format(text) for point, text in zip(phrases["points"], (subject, reader, ""), strict=True)
     ]
-    points.extend(request.rules)
+    points.extend((*request.rules, *_remembered(request, phrases)))
     sections = [[parts["question"], subject], [parts["reader"], _known(request, phrases)]]
     sections.extend([heading, text.format(subject)] for heading, text in _parts(shape, parts))
     sections.append([parts["sources"], _sources(request, parts)])
@@ -116,11 +120,24 @@ def _subject(question: str) -> str:
 
 
 def _reader(request: AnswerRequest) -> str:
-    """The first line of the guidance, which says who is asking; none where it holds rules alone."""
-    line = request.guidance.strip().split("\n", 1)[0]
-    if not line or any(rule in line for rule in request.rules):
-        return ""
-    return _cut(re.sub(r"^[^:：]{0,20}[:：]\s*", "", line).rstrip(".。"), _MAX_KNOWN)
+    """The line of the guidance that says who is asking; none where it holds other things alone."""
+    sign = compiled(words("answers")["reader"]["line"])
+    lines = (sign.match(line) for line in request.guidance.splitlines())
+    line = next((match[1] for match in lines if match), "")
+    return _cut(line.rstrip(".。"), _MAX_KNOWN)
+
+
+def _remembered(request: AnswerRequest, phrases: Mapping[str, Any]) -> list[str]:
+    """What is remembered where it bears on the question, and what the user should choose by it."""
+    lines = [phrases["skill"].format(_cut(request.skill, _MAX_SUBJECT))] if request.skill else []
+    if request.summary and request.summary.target:
+        lines.append(phrases["goal"].format(_cut(request.summary.target, _MAX_KNOWN)))
+    if facts := mentioned(request.question, request.features):
+        lines.append(phrases["remembered"].format(phrases["list"].join(map(line_of, facts))))
+    if choice := choice_of(request.question, request.features):
+        because = phrases["list"].join(map(line_of, choice.because))
+        lines.append(phrases["choice"].format(phrases["or"].join(choice.options), because))
+    return lines
 
 
 def _known(request: AnswerRequest, phrases: Mapping[str, Any]) -> str:

@@ -1,0 +1,180 @@
+"""The conversations in MongoDB: messages, extractions, the role track and the dead letters."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateOne
+
+from pipeline.adapters.mongo.database import Database
+from pipeline.errors import AlreadyStored
+from pipeline.ports import Wanted
+from schemas.documents import Conversation, Message, StoredExtraction
+from schemas.events import DeadLetter
+from schemas.features import Summary
+from schemas.role import TrackEntry
+from schemas.wire import ConversationId, QuestionId, UserId, Wire
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class MongoStore:
+    """The `Store` port: few operations a turn, each read bounded."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def is_away(self) -> bool:
+        return self._database.is_away
+
+    async def ping(self) -> None:
+        await self._database.ping()
+
+    async def question_at(self, conversation_id: ConversationId, turn: int) -> Message | None:
+        return await self._database.one(Message, "messages", {"_id": f"{conversation_id}:{turn}:USER"})
+
+    async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None:
+        return await self._database.one(
+            Message, "messages", {"conversationId": conversation_id, "messageId": message_id}
+        )
+
+    async def messages(self, conversation_id: ConversationId, up_to_turn: int, limit: int) -> list[Message]:
+        # each turn has its question, so that the last `limit` messages are of the last `limit` turns
+        found = await self._of_turns(conversation_id, up_to_turn - limit + 1, up_to_turn)
+        wanted = [message for message in found if message.status == "ok" or message.turn == up_to_turn]
+        return sorted(wanted, key=lambda message: (message.turn, message.role == "ASSISTANT"))[-limit:]
+
+    async def questions(
+        self, conversation_id: ConversationId, before_turn: int, limit: int, *, after_turn: int = 0
+    ) -> list[str]:
+        first = max(before_turn - limit, after_turn + 1)
+        if first >= before_turn:
+            return []
+        found = await self._of_turns(conversation_id, first, before_turn - 1)
+        return [message.text for message in found if message.role == "USER"]
+
+    async def _of_turns(self, conversation_id: ConversationId, first: int, last: int) -> list[Message]:
+        """The messages of some turns, oldest first; both ends bound the search, so that a long log costs no more."""
+        query = {"conversationId": conversation_id, "turn": {"$gte": first, "$lte": last}}
+        return await self._database.found(Message, "messages", query, 2 * (last - first + 1), [("turn", ASCENDING)])
+
+    async def add_message(self, message: Message) -> None:
+        await self._database.add("messages", _message_key(message), message)
+
+    async def replace_failed_message(self, message: Message) -> None:
+        failed = {"_id": _message_key(message), "status": "failed"}
+        await self._replace("messages", failed, message)
+
+    async def conversation(self, conversation_id: ConversationId) -> Conversation | None:
+        return await self._database.one(Conversation, "conversations", {"_id": conversation_id})
+
+    async def touch_conversation(self, message: Message) -> None:
+        key = message.conversation_id
+        change = {
+            "$setOnInsert": {"conversationId": key, "userId": message.user_id},
+            "$max": {
+                "turnCount": message.turn,
+                "lastActiveTime": message.create_time,
+                "lastRecordTime": message.record_time,
+            },
+            "$set": {"awaitsSummary": message.record_time},
+        }
+        await self._database.write("conversations", UpdateOne({"_id": key}, change, upsert=True))
+
+    async def note_guided(self, conversation_id: ConversationId, turn: int) -> None:
+        query = {"_id": conversation_id, "guidedTurn": None}
+        await self._database.write("conversations", UpdateOne(query, {"$set": {"guidedTurn": turn}}))
+
+    async def put_summary(self, conversation_id: ConversationId, summary: Summary, *, after: int) -> None:
+        previous = {"summary": None} if after == 0 else {"summary.turn": after}
+        query = {"_id": conversation_id, **previous}
+        change = {"$set": {"summary": summary.model_dump(by_alias=True)}}
+        await self._database.write("conversations", UpdateOne(query, change))
+        covered = {"_id": conversation_id, "turnCount": summary.turn}
+        await self._database.write("conversations", UpdateOne(covered, {"$set": {"awaitsSummary": None}}))
+
+    async def idle_conversations(self, until: datetime, limit: int) -> list[Conversation]:
+        query = {"awaitsSummary": {"$gte": _EPOCH, "$lt": until}}
+        order = [("awaitsSummary", ASCENDING)]
+        return await self._database.found(Conversation, "conversations", query, limit, order)
+
+    async def claim_summary(self, conversation: Conversation, until: datetime) -> bool:
+        query = {"_id": conversation.conversation_id, "awaitsSummary": conversation.awaits_summary}
+        change = {"$set": {"awaitsSummary": until}}
+        conversations = self._database.collection("conversations")
+        result = await self._database.do(lambda: conversations.update_one(query, change))
+        return bool(result.matched_count)
+
+    async def conversations_of(self, user_id: UserId, limit: int) -> list[Conversation]:
+        order = [("lastActiveTime", DESCENDING)]
+        return await self._database.found(Conversation, "conversations", {"userId": user_id}, limit, order)
+
+    async def note_observed(self, question: Message, event: str) -> None:
+        query = {"_id": _message_key(question), "observed": None}
+        await self._database.write("messages", UpdateOne(query, {"$set": {"observed": event}}))
+
+    async def erase_role(self, conversation_id: ConversationId, up_to_turn: int) -> dict[str, int]:
+        change = {"$max": {"epoch": up_to_turn}}
+        await self._database.write("conversations", UpdateOne({"_id": conversation_id}, change))
+        query = {"conversationId": conversation_id, "turn": {"$gte": 0, "$lte": up_to_turn}}
+        return {name: await self._database.remove(name, query) for name in ("extractions", "role_tracks")}
+
+    async def correct_entry(self, entry: TrackEntry, *, was: TrackEntry) -> bool:
+        query = {"_id": f"{entry.conversation_id}:{entry.turn}", "updateTime": was.update_time, "reason": was.reason}
+        return await self._database.replace("role_tracks", query, entry)
+
+    async def extraction(self, conversation_id: ConversationId, question_id: QuestionId) -> StoredExtraction | None:
+        query = {"conversationId": conversation_id, "questionId": question_id}
+        return await self._database.one(StoredExtraction, "extractions", query)
+
+    async def add_extraction(self, extraction: StoredExtraction) -> None:
+        await self._database.add("extractions", f"{extraction.conversation_id}:{extraction.turn}", extraction)
+
+    async def replace_failed_extraction(self, extraction: StoredExtraction) -> None:
+        failed = {"_id": f"{extraction.conversation_id}:{extraction.turn}", "failure": {"$ne": None}}
+        await self._replace("extractions", failed, extraction)
+
+    async def track(self, conversation_id: ConversationId, up_to_turn: int | None, limit: int) -> list[TrackEntry]:
+        query: dict[str, Any] = {"conversationId": conversation_id}
+        if up_to_turn is not None:
+            query["turn"] = {"$lte": up_to_turn}
+        return await self._database.found(TrackEntry, "role_tracks", query, limit, [("turn", DESCENDING)])
+
+    async def last_entries(self, conversation_id: ConversationId, turn: int) -> list[TrackEntry]:
+        near = {"conversationId": conversation_id, "turn": {"$gte": turn - 1, "$lte": turn}}
+        entries = await self._database.found(TrackEntry, "role_tracks", near, 2, [("turn", DESCENDING)])
+        if turn == 1 or any(entry.turn < turn for entry in entries):
+            return entries
+        return [*entries, *await self.track(conversation_id, turn - 1, 1)]
+
+    async def add_entry(self, entry: TrackEntry) -> None:
+        await self._database.add("role_tracks", f"{entry.conversation_id}:{entry.turn}", entry)
+
+    async def replace_failed_entry(self, entry: TrackEntry) -> None:
+        failed = {"_id": f"{entry.conversation_id}:{entry.turn}", "decision": "FAILED"}
+        await self._replace("role_tracks", failed, entry)
+
+    async def _replace(self, collection: str, query: Mapping[str, Any], value: Wire) -> None:
+        await self._database.write(collection, ReplaceOne(query, value.model_dump(by_alias=True)))
+
+    async def dead_letters(self, wanted: Wanted, limit: int) -> list[DeadLetter]:
+        query: dict[str, Any] = {
+            name: value
+            for name, value in (("_id", wanted.letter_id), ("sourceTopic", wanted.topic), ("key", wanted.key))
+            if value is not None
+        }
+        times = {"$gte": wanted.since, "$lt": wanted.until}
+        if bounds := {operator: time for operator, time in times.items() if time is not None}:
+            query["createTime"] = bounds
+        return await self._database.found(DeadLetter, "dead_letters", query, limit, [("createTime", ASCENDING)])
+
+    async def add_dead_letter(self, letter: DeadLetter) -> None:
+        try:
+            await self._database.add("dead_letters", letter.letter_id, letter)
+        except AlreadyStored:
+            return
+
+
+def _message_key(message: Message) -> str:
+    return f"{message.conversation_id}:{message.turn}:{message.role}"

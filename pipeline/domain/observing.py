@@ -1,0 +1,146 @@
+"""What a model proposed about a user's lasting traits, checked against what the user said in this very message."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_args
+
+from pipeline.domain.guards import clauses_of, speaks_of_another
+from pipeline.domain.injected import without_injected
+from pipeline.domain.languages import fits_language
+from pipeline.domain.proposals import MAX_READ, object_of, text_of
+from pipeline.domain.quoting import Ground, Span, ground_of, inside
+from pipeline.domain.remembering import is_planted
+from pipeline.domain.slots import ANSWERING, folded, slot_of
+from pipeline.domain.spelling import spans
+from pipeline.ports import Json
+from pipeline.words import words
+from schemas.features import (
+    MAX_CONTENT,
+    MAX_SLOT,
+    MAX_VALUE,
+    Category,
+    FeatureChange,
+    FeatureOperation,
+    KnownFeature,
+)
+from schemas.role import MAX_QUOTE
+
+#: The most facts that one message gives.
+MAX_OBSERVED = 8
+#: Other names that models give to the operations; what is none of them is an observation.
+_OPERATIONS: dict[str, FeatureOperation] = {
+    "FORGET": "FORGET",
+    "DELETE": "FORGET",
+    "REMOVE": "FORGET",
+}
+_IDLE = frozenset({"NONE", "NOOP", "NO_CHANGE", "KEEP"})
+_LEAST_QUOTE = 2
+#: A reply with one of these is a single change without its list.
+_OF_ONE_CHANGE = {"slot", "value", "new"}
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The changes that the message bears out, and how many others were proposed."""
+
+    changes: list[FeatureChange]
+    dropped: int
+
+
+def read_changes(raw: Json, message: str, known: Sequence[KnownFeature]) -> Observed | None:
+    """Make of a proposal what the message bears out; None where no object can be read from it."""
+    listed = raw if isinstance(raw, list) else None
+    if listed is None:
+        proposal = object_of(raw)
+        if proposal is None:
+            return None
+        listed = proposal.get("changes", [proposal] if proposal.keys() & _OF_ONE_CHANGE else [])
+    items = listed[:MAX_READ] if isinstance(listed, list) else []
+    ground, slots = ground_of(without_injected(message)), {slot_of(one.slot): folded(one.value) for one in known}
+    changes: dict[str, FeatureChange] = {}
+    for item in items:
+        change = _change(item, ground, slots) if isinstance(item, dict) else None
+        if change is not None and len(changes) < MAX_OBSERVED:
+            changes.setdefault(slot_of(change.slot), change)
+    return Observed(list(changes.values()), len(items) - len(changes))
+
+
+def _change(item: dict[str, Any], ground: Ground, slots: Mapping[str, str]) -> FeatureChange | None:
+    """The change, where its slot can be told, its quote is the user's own word, and what it says may last.
+
+    `slots` are the known ones, with their values. A correction that tells no slot tells the old value, and its new
+    one is its quote.
+    """
+    operation = _operation(item.get("operation") or item.get("op"))
+    slot, quote = text_of(_plain(item.get("slot")), MAX_SLOT), item.get("quote")
+    value = text_of(_plain(item.get("value") or item.get("new")), MAX_VALUE) or ""
+    if slot is None:
+        slot, quote = _slot_with(item.get("old"), slots), quote or value
+    place = _own_place(quote, ground)
+    if operation is None or slot is None or not slot_of(slot) or place is None:
+        return None
+    # how answers should be is learnt from the wishes alone
+    if slot_of(slot) in ANSWERING or (operation == "FORGET" and slot_of(slot) not in slots):
+        return None
+    content = text_of(_plain(item.get("content")), MAX_CONTENT) or ""
+    said = (text for text in (value, content) if text)
+    if (operation == "OBSERVE" and not value) or not all(fits_language(text, ground.text) for text in said):
+        return None
+    quote = ground.text[place[0] : place[1]]
+    return FeatureChange(
+        operation=operation,
+        slot=slot_of(slot),
+        value=value,
+        content=content,
+        category=_category(item.get("category")),
+        quote=" ".join(quote.split())[:MAX_QUOTE],
+    )
+
+
+def _slot_with(old: object, slots: Mapping[str, str]) -> str | None:
+    """The one known slot that has a value, in any letter case and spacing; an empty value is none."""
+    value = folded(old) if isinstance(old, str) else ""
+    having = [slot for slot, known in slots.items() if value and known == value]
+    return having[0] if len(having) == 1 else None
+
+
+def _plain(value: object) -> object:
+    """An object where a string was expected says what it says in its fields, without the empty ones."""
+    if isinstance(value, dict):
+        return ", ".join(str(part) for part in value.values() if part not in (None, "", [], {}))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _operation(value: object) -> FeatureOperation | None:
+    name = value.strip().upper() if isinstance(value, str) else ""
+    return None if name in _IDLE else _OPERATIONS.get(name, "OBSERVE")
+
+
+def _category(value: object) -> Category:
+    name = value.strip().upper().replace(" ", "_") if isinstance(value, str) else ""
+    return next((category for category in get_args(Category) if category == name), "OTHER")
+
+
+def _own_place(quote: object, ground: Ground) -> Span | None:
+    """Where the user says it of themselves, and not for the moment alone; None where they do nowhere."""
+    text = text_of(quote, MAX_QUOTE)
+    if text is None or len(text) < _LEAST_QUOTE:
+        return None
+    return next((place for place in spans(text, ground.text) if _is_own(place, ground)), None)
+
+
+def _is_own(place: Span, ground: Ground) -> bool:
+    if any(inside(place, spans) for spans in (ground.quoted, ground.planted, ground.code)):
+        return False
+    touched = clauses_of(place, ground.text)
+    return any(not (speaks_of_another(clause) or _passing().search(clause) or is_planted(clause)) for clause in touched)
+
+
+@cache
+def _passing() -> re.Pattern[str]:
+    """Words that say it of this time alone, of a case that is none, or ask."""
+    return re.compile("|".join(words("observing")["passing"]), re.IGNORECASE)

@@ -1,0 +1,144 @@
+"""What a user plainly asks to be remembered or forgotten, and text that plants what a memory is to hold."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from pipeline.domain.facts import MAX_FACTS, facts
+from pipeline.domain.injected import without_injected
+from pipeline.domain.mentions import is_a_role
+from pipeline.domain.quoting import ground_of
+from pipeline.domain.spelling import has_han, simplified
+from pipeline.words import words
+from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange
+from schemas.role import MAX_QUOTE
+
+_LONGEST = 6000
+_LONGEST_SENTENCE = 500
+_SENTENCE = re.compile(r"[^!?。！？\n.]*(?:\.(?!\s|$)[^!?。！？\n.]*)*(?:[!?。！？\n]+|\.(?=\s|$)|$)")
+_QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”|「[^」]*」|『[^』]*』", re.DOTALL)
+
+
+def wishes(text: str) -> list[FeatureChange]:
+    """What the message asks to be remembered or forgotten, in its order; what is planted or quoted asks nothing."""
+    found: dict[tuple[str, str], FeatureChange] = {}
+    for sentence, quote in _own_sentences(without_injected(text)[:_LONGEST]):
+        if not is_planted(quote):
+            for change in _forgotten(sentence, quote) or _kept(sentence, quote):
+                found[change.operation, change.slot.casefold()] = change
+    return list(found.values())[:MAX_FACTS]
+
+
+def is_planted(text: str) -> bool:
+    """Whether the text tells a memory what to hold in another's name: a system's, a tool's, or of "the user"."""
+    plain = _plain(text[:_LONGEST])
+    if _finds("poses", plain) and _finds("orders", plain):
+        return True
+    own = without_injected(plain)
+    if own != plain and _finds("keeps_it", own):
+        return True
+    outside = _QUOTED.sub(" ", own)
+    return any(
+        pattern.search(sentence) and not _asks_about(sentence)
+        for sentence in re.split(r"[。！!?？\n]|\.(?=\s)", outside)
+        for pattern in _planted()
+    )
+
+
+def _asks_about(sentence: str) -> bool:
+    return _finds("about", sentence)
+
+
+def _own_sentences(text: str) -> Iterator[tuple[str, str]]:
+    """The sentences without what is quoted or code, and as they were written."""
+    # "Remember: I …" names no speaker.
+    ground = ground_of(_whole("before_colon").sub(r"\1–", text))
+    letters = list(ground.text)
+    for start, end in (*ground.quoted, *ground.code):
+        letters[start:end] = " " * (end - start)
+    for match in _SENTENCE.finditer("".join(letters)):
+        if match.group().strip() and len(match.group()) <= _LONGEST_SENTENCE:
+            yield match.group().strip(), " ".join(text[slice(*match.span())].split())[:MAX_QUOTE]
+
+
+def _kept(sentence: str, quote: str) -> list[FeatureChange]:
+    plain = _plain(sentence)
+    said = _said("keep", sentence)
+    if quote.endswith(("?", "？")) and not _whole("requests").search(plain):
+        return []
+    if not said or _whole("asks").search(plain) or _whole("not_kept").search(_plain(said)):
+        return []
+    if _whole("tasks").search(_plain(said)) or _whole("other").search(_plain(said)):
+        return []
+    known = [change.model_copy(update={"quote": quote}) for change in facts(said) if change.operation == "OBSERVE"]
+    return known or ([] if _is_role(said) else _note(said, quote))
+
+
+def _is_role(said: str) -> bool:
+    """Whether it says no more than what somebody does or is, which the memory of roles learns."""
+    match = re.search(words("remembering")["note"]["role"], _plain(said), re.IGNORECASE)
+    return match is not None and is_a_role(match["role"] or match["zh_role"] or "")
+
+
+def _note(said: str, quote: str) -> list[FeatureChange]:
+    """A wish that is no fact of a known kind, by the words it begins with."""
+    note = words("remembering")["note"]
+    match = re.match(note["zh_subject" if has_han(said) else "subject"], _plain(said), re.IGNORECASE)
+    if match:
+        slot, value = (said[slice(*match.span(part))] for part in ("slot", "value"))
+    else:
+        slot, value = (said[:8] if has_han(said) else " ".join(said.split()[:5])), said
+    slot, value = slot.strip(" ,，.。'")[:MAX_SLOT], value.strip(" ,，.。")[:MAX_VALUE]
+    if not slot or not value:
+        return []
+    return [FeatureChange(slot=slot, value=value, content=said[:MAX_CONTENT], category="OTHER", quote=quote)]
+
+
+def _forgotten(sentence: str, quote: str) -> list[FeatureChange]:
+    said, plain = _said("forget", sentence), _plain(sentence)
+    if not said or _whole("asks").search(plain) or _whole("not_forgotten").search(_plain(said)):
+        return []
+    end = _whole("forget_ends").search(_plain(said))
+    meant = said[: end.start()] if end else said
+    begin = _whole("forget_begins").match(_plain(meant))
+    meant = (meant[begin.end() :] if begin else meant).strip(" ,，.。:：")[:MAX_SLOT]
+    if not meant:
+        return []
+    return [FeatureChange(operation="FORGET", slot=meant, quote=quote)]
+
+
+def _said(kind: str, sentence: str) -> str:
+    """What the sentence asks to be kept or forgotten, as it was written; empty where it does not."""
+    for pattern in _wished(kind):
+        if match := pattern.search(_plain(sentence)):
+            start, end = match.span("words")
+            return sentence[start:end].strip(" .!。！?？")
+    return ""
+
+
+def _plain(text: str) -> str:
+    return simplified(text).replace("’", "'")
+
+
+def _finds(kind: str, text: str) -> bool:
+    return _sign(kind).search(text) is not None
+
+
+@cache
+def _sign(kind: str) -> re.Pattern[str]:
+    return re.compile(words("remembering")["planted"][kind], re.IGNORECASE)
+
+
+@cache
+def _planted() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in words("remembering")["planted"]["plain"])
+
+
+@cache
+def _wished(kind: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in words("remembering")[kind])
+
+
+@cache
+def _whole(kind: str) -> re.Pattern[str]:
+    return re.compile(words("remembering")[kind], re.IGNORECASE)

@@ -1,0 +1,110 @@
+"""Features compared: when two slots or two values are the same, and which features the words of a wish mean."""
+
+import hashlib
+import hmac
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+
+from pipeline.domain.lexicon import lexicon
+from pipeline.domain.relevance import terms
+from pipeline.domain.spelling import HAN, fold, simplified
+from pipeline.words import words
+from schemas.features import MAX_SLOT, UserFeature
+from schemas.wire import UserId
+
+SKILL, TARGET = "skill", "target"
+#: How the user likes to be answered, in any conversation.
+ANSWERING = ("detailLevel", "contentDepth", "responseFormat")
+_RESERVED = {slot.casefold(): slot for slot in (SKILL, TARGET, *ANSWERING)}
+
+_CONTRACTED = (
+    (re.compile(r"\bcan't\b|\bcannot\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"\bshan't\b"), "shall not"),
+    (re.compile(r"n't\b"), " not"),
+)
+#: A hyphen that joins two words; a minus before a number stays.
+_JOINT = re.compile(r"(?<=[^\W\d_])[-_‐‑–](?=[^\W\d_])")
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\ufeff]+")
+_BETWEEN_HAN = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
+_ACCENT = re.compile("[\u0300-\u036f]")
+_QUOTES, _ENDS = "\"'“”‘’「」『』《》 ", ".,;:!?。、 "
+
+
+@lru_cache(maxsize=8192)
+def folded(text: str) -> str:
+    """The same string for every letter case, width, spacing, script of Chinese and contraction of a text.
+
+    What tells two subjects or numbers apart stays: "C++" and "C#", "-5" and "5", "1.5" and "15".
+    """
+    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
+    for pattern, whole in _CONTRACTED:
+        text = pattern.sub(whole, text)
+    text = _BETWEEN_HAN.sub("", _BLANK.sub(" ", _JOINT.sub(" ", simplified(text))))
+    return text.strip(_QUOTES).rstrip(_ENDS + _QUOTES)
+
+
+def slot_of(text: str) -> str:
+    """A slot as it is stored; empty where the text names nothing."""
+    slot = folded(text)[:MAX_SLOT].strip()
+    return _RESERVED.get(slot.replace(" ", ""), slot)
+
+
+@lru_cache(maxsize=8192)
+def subject_of(slot: str) -> str:
+    """What a stored slot is about: the same for the singular and the plural, and for two names of one role."""
+    return _role_named().get(slot) or " ".join(map(_singular, slot.split()))
+
+
+@lru_cache(maxsize=8192)
+def meaning_of(value: str) -> str:
+    """The same string for values that say the same beyond doubt; any other wording is another value."""
+    return _role_named().get(folded(value)) or folded(value)
+
+
+def hash_of(value: str, user_id: UserId, key: str) -> str:
+    """By which a value is known once it is deleted."""
+    return hmac.new(key.encode(), f"{user_id}\0{meaning_of(value)}".encode(), hashlib.sha256).hexdigest()
+
+
+def is_meant(wish: str, feature: UserFeature) -> bool:
+    """Whether the words of a wish to forget mean a feature: it holds all that they name, and not in passing alone.
+
+    A wish for "apple juice" does not mean "apple", and one for "my sister's car" not "car".
+    """
+    wanted = set(terms(_light_han().sub(" ", simplified(wish)))) - _light()
+    fact = {*terms(feature.slot), *terms(feature.value)}
+    return not wanted.isdisjoint(fact) and wanted <= fact.union(terms(feature.content))
+
+
+def _singular(word: str) -> str:
+    if len(word) <= 3 or not word.isascii() or not word.endswith("s") or word.endswith(("ss", "us", "is", "news")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("ches", "shes", "sses", "xes")) else word[:-1]
+
+
+@lru_cache(maxsize=1)
+def _role_named() -> Mapping[str, str]:
+    """The first name of a role by each of its names; names of two roles, and of several people, are left out."""
+    roles: dict[str, set[str]] = {}
+    for role, names in lexicon().names.items():
+        for name in names:
+            if _singular(name) == name or _singular(name) not in names:
+                roles.setdefault(folded(name), set()).add(" ".join(role))
+    return {name: f"role {firsts.pop()}" for name, firsts in roles.items() if len(firsts) == 1}
+
+
+@lru_cache(maxsize=1)
+def _light() -> frozenset[str]:
+    return frozenset(terms(fold(words("forgetting")["en"])))
+
+
+@lru_cache(maxsize=1)
+def _light_han() -> re.Pattern[str]:
+    listed = (word.strip() for word in words("forgetting")["zh"].split(","))
+    return re.compile("|".join(sorted(listed, key=len, reverse=True)))

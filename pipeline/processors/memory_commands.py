@@ -1,0 +1,201 @@
+"""Memory commands: what a user, or an administrator, wants remembered, corrected or forgotten."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+from pipeline.domain.correcting import corrected, is_corrected_by
+from pipeline.domain.forgetting import to_render
+from pipeline.domain.masking import masked
+from pipeline.domain.spelling import fold
+from pipeline.ports import Origin, Output, Record, Services
+from schemas.documents import Conversation
+from schemas.events import derived_id
+from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, UserFeature
+from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand
+from schemas.role import MAX_NAME, TrackEntry
+from schemas.wire import ConversationId
+
+#: Pauses, in seconds, between looks for turns that were being learnt from while the role was corrected.
+_WAITS_FOR_TURNS = (0.0, 0.1, 0.4, 1.0)
+_ANOTHERS = "the conversation is another user's"
+
+
+async def handle(event: MemoryCommand, record: Record, services: Services) -> Sequence[Output]:
+    """Carry a command out, as often as it is delivered; what is older than the user's forgetting is dropped."""
+    command = _command(event, record, services)
+    match command.kind:
+        case "FORGET_USER":
+            return await _forget(command, Origin(user_id=command.user_id, time=record.time), services)
+        case "FORGET_CONVERSATION":
+            return await _forget_conversation(command, record, services)
+    if await services.tombstones.covers(Origin(command.user_id, command.conversation_id, record.time)):
+        return []
+    match command.kind:
+        case "FORGET_ROLE":
+            return [await _forget_role(command, record, services)]
+        case "CORRECT_ROLE":
+            return [await _correct_role(command, services)]
+    return [await _observed(command, record, services)]
+
+
+def _command(event: MemoryCommand, record: Record, services: Services) -> MemoryCommand:
+    """The command with its id, and without personal data."""
+    derived = derived_id("command", event.user_id, event.model_dump_json(), record.time.isoformat())
+
+    def mask(text: str, length: int) -> str:
+        return masked(text, services.policy.masked_kinds, services.policy.masked_words)[:length]
+
+    return event.model_copy(
+        update={
+            "command_id": event.command_id or derived,
+            "slot": event.slot and mask(event.slot, MAX_SLOT),
+            "value": event.value and mask(event.value, MAX_VALUE),
+            "content": mask(event.content, MAX_CONTENT),
+            "identities": [mask(name, MAX_NAME) for name in event.identities],
+            "denies": [mask(name, MAX_NAME) for name in event.denies],
+        }
+    )
+
+
+async def _forget_conversation(command: MemoryCommand, record: Record, services: Services) -> Sequence[Output]:
+    """One that is not logged yet is forgotten, too: its questions may be on their way."""
+    origin = Origin(command.user_id, command.conversation_id, record.time)
+    if not await services.tombstones.covers(origin):
+        conversation = await _conversation(command, services)
+        if conversation is not None and conversation.user_id != command.user_id:
+            return [_refused(command, _ANOTHERS, services)]
+    return await _forget(command, origin, services)
+
+
+async def _forget(command: MemoryCommand, origin: Origin, services: Services) -> Sequence[Output]:
+    """The tombstone comes first, so that what is in flight finds it; the profile is rendered of what is left."""
+    assert origin.time is not None
+    await services.tombstones.add(origin)
+    await services.tombstones.erase(origin)
+    removed = await services.tombstones.removed(origin)  # some of it went with what was in flight
+    done = _done(command, services, removed=removed)
+    if removed.get("user_features") and await services.features.features(command.user_id):
+        return [to_render(command.user_id, origin.time), done]
+    return [done]
+
+
+async def _forget_role(command: MemoryCommand, record: Record, services: Services) -> CommandDone:
+    conversation = await _conversation(command, services)
+    if conversation is None:
+        return _refused(command, "nothing is known of this conversation", services)
+    if conversation.user_id != command.user_id:
+        return _refused(command, _ANOTHERS, services)
+    last = await _last_turn(conversation, record.time, services)
+    removed = await services.store.erase_role(ConversationId(conversation.conversation_id), last)
+    return _done(command, services, removed=removed)
+
+
+async def _last_turn(conversation: Conversation, until: datetime, services: Services) -> int:
+    """The last turn that was asked before a command: a second delivery erases no more than the first."""
+    turn, name = conversation.turn_count, ConversationId(conversation.conversation_id)
+    while turn > conversation.epoch:
+        question = await services.store.question_at(name, turn)
+        if question is None or question.record_time is None or question.record_time <= until:
+            break
+        turn -= 1
+    return turn
+
+
+async def _correct_role(command: MemoryCommand, services: Services) -> CommandDone:
+    conversation = await _conversation(command, services)
+    if conversation is not None and conversation.user_id != command.user_id:
+        return _refused(command, _ANOTHERS, services)
+    entry = await _newest(command, services)
+    if entry is None or conversation is None:
+        return _refused(command, "no role is known in this conversation yet", services)
+    if not is_corrected_by(entry, command) and command.version not in (None, entry.turn):
+        return _refused(command, f"the role has moved on to turn {entry.turn} since it was read", services)
+    # a turn that is being learnt from may have read the role as it was, and be written after it
+    waits = _WAITS_FOR_TURNS if conversation.turn_count > entry.turn else _WAITS_FOR_TURNS[:1]
+    for wait in waits:
+        await asyncio.sleep(wait)
+        entry = await _corrected(command, services)
+    return _done(command, services, version=entry.turn)
+
+
+async def _corrected(command: MemoryCommand, services: Services) -> TrackEntry:
+    """The newest entry, once it is corrected."""
+    while True:
+        entry = await _newest(command, services)
+        assert entry is not None
+        if is_corrected_by(entry, command):
+            return entry
+        changed = corrected(
+            entry,
+            command,
+            at=services.clock(),
+            similarity=services.similarity,
+            threshold=services.policy.similarity_threshold,
+        )
+        if await services.store.correct_entry(changed, was=entry):
+            return changed
+
+
+async def _newest(command: MemoryCommand, services: Services) -> TrackEntry | None:
+    assert command.conversation_id is not None
+    return next(iter(await services.store.track(command.conversation_id, None, 1)), None)
+
+
+async def _observed(command: MemoryCommand, record: Record, services: Services) -> Output:
+    """What feature memory is to do about one feature; it answers the command."""
+    known = None if command.kind == "ADD_FEATURE" else await _feature(command, services)
+    slot = command.slot or (known and known.slot)
+    if not slot:
+        return _refused(command, "there is no such feature", services)
+    stays = known is not None and "category" not in command.model_fields_set
+    change = FeatureChange(
+        operation="FORGET" if command.kind == "DELETE_FEATURE" else "OBSERVE",
+        slot=slot,
+        value=command.value or "",
+        content=command.content,
+        category=known.category if known and stays else command.category,
+        feature_id=command.feature_id,
+        version=command.version,
+    )
+    return FeaturesObserved(
+        user_id=command.user_id,
+        observed_by="memory-commands",
+        source="SYSTEM" if command.by == "admin" else "MANUAL",
+        record_time=record.time,
+        command_id=command.command_id,
+        command_kind=command.kind,
+        changes=[change],
+    )
+
+
+async def _feature(command: MemoryCommand, services: Services) -> UserFeature | None:
+    def is_meant(feature: UserFeature) -> bool:
+        if command.feature_id is not None:
+            return feature.feature_id == command.feature_id
+        return command.slot is not None and fold(feature.slot) == fold(command.slot)
+
+    return next(filter(is_meant, await services.features.features(command.user_id)), None)
+
+
+async def _conversation(command: MemoryCommand, services: Services) -> Conversation | None:
+    assert command.conversation_id is not None
+    return await services.store.conversation(command.conversation_id)
+
+
+def _done(
+    command: MemoryCommand, services: Services, *, removed: dict[str, int] | None = None, version: int | None = None
+) -> CommandDone:
+    return CommandDone(
+        user_id=command.user_id,
+        command_id=command.command_id or "",
+        kind=command.kind,
+        conversation_id=command.conversation_id,
+        removed=removed or {},
+        version=version,
+        time=services.clock(),
+    )
+
+
+def _refused(command: MemoryCommand, reason: str, services: Services) -> CommandDone:
+    return _done(command, services).model_copy(update={"status": "refused", "reason": reason})

@@ -1,0 +1,145 @@
+"""Summary: keeps where a conversation stands, every few messages and once it is idle."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pipeline.domain.gate import teaches_nothing
+from pipeline.domain.masking import masked
+from pipeline.domain.summary import EVERY, cleaned, may_be_due, read_summary, read_up_to, since
+from pipeline.errors import ModelFailed
+from pipeline.ports import Failure, Json, Origin, Output, Record, Said, Services
+from schemas.documents import Conversation, Message
+from schemas.events import AnswerReady, Cost, ReportReady, TurnLogged
+from schemas.features import Summary
+from schemas.wire import ConversationId, Wire
+
+log = logging.getLogger(__name__)
+
+#: The most conversations that one round of the periodic job looks at.
+_AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One summary to be made, on the previous one."""
+
+    conversation: Conversation
+    previous: Summary
+    turn: int
+    """The last turn that it reads."""
+    at: datetime
+
+    @property
+    def conversation_id(self) -> ConversationId:
+        return ConversationId(self.conversation.conversation_id)
+
+
+async def handle(event: AnswerReady | ReportReady | TurnLogged, record: Record, services: Services) -> Sequence[Output]:
+    """Bring the summary up to a turn once enough was said; what a model cannot do now, the next turn tries again."""
+    if event.mode != "log" if isinstance(event, TurnLogged) else event.status == "failed":
+        return []
+    conversation = await services.store.conversation(event.conversation_id)
+    if conversation is None or conversation.user_id != event.user_id:
+        return []
+    previous, turn = conversation.summary or Summary(), await _turn_of(event, conversation, services)
+    if not may_be_due(previous.turn, turn):
+        return []
+    step = _Step(conversation, previous, read_up_to(previous.turn, turn), services.clock())
+    messages = await _unread(step, services)
+    said = _said(messages)
+    if step.turn == turn:
+        said += _not_yet_logged(event, messages, services)
+    if len(said) < EVERY:
+        return []
+    try:
+        await _summarise(step, said, services)
+    except ModelFailed as exc:
+        return [Failure(exc)]
+    return []
+
+
+async def summarise_idle(services: Services) -> Sequence[Wire]:
+    """Summarise the conversations that are over for now, however short; one that fails waits ever longer."""
+    conversations = await services.store.idle_conversations(services.clock() - services.policy.idle, _AT_ONCE)
+    done = await asyncio.gather(*(_catch_up(one, services) for one in conversations), return_exceptions=True)
+    failures = [result for result in done if isinstance(result, Exception)]
+    if failures:
+        unknown = next((failure for failure in failures if not isinstance(failure, ModelFailed)), None)
+        counted = f"{len(failures)} of {len(done)} idle conversations could not be summarised"
+        log.warning("%s: %s", counted, type(failures[0]).__name__, exc_info=unknown, extra={"action": "idle_failed"})
+    return []
+
+
+async def _catch_up(conversation: Conversation, services: Services) -> None:
+    """Whoever claims a conversation summarises it; where that fails it is found again after its wait."""
+    now = services.clock()
+    waited = now - (conversation.last_record_time or now)
+    if not await services.store.claim_summary(conversation, now + waited):
+        return
+    step = _Step(conversation, conversation.summary or Summary(), 0, now)
+    if step.previous.turn >= conversation.turn_count:
+        await services.store.put_summary(step.conversation_id, step.previous, after=step.previous.turn)
+    while step.previous.turn < conversation.turn_count:
+        turn = read_up_to(step.previous.turn, conversation.turn_count)
+        step = replace(step, turn=turn, at=services.clock())
+        summary = await _summarise(step, _said(await _unread(step, services)), services)
+        step = replace(step, previous=summary)
+
+
+async def _turn_of(
+    event: AnswerReady | ReportReady | TurnLogged, conversation: Conversation, services: Services
+) -> int:
+    """The event's turn, as far as it was counted; the answer of a client's own model may name none."""
+    turn = event.turn
+    if turn is None:
+        question = await services.store.message(event.conversation_id, event.question_id)
+        turn = question.turn if question else 0
+    return min(turn, conversation.turn_count)
+
+
+async def _unread(step: _Step, services: Services) -> list[Message]:
+    """The messages that the previous summary has not read, oldest first."""
+    most = 2 * (step.turn - step.previous.turn + 1)
+    return since(await services.store.messages(step.conversation_id, step.turn, most), step.previous)
+
+
+def _said(messages: Sequence[Message]) -> list[Said]:
+    return [Said("user" if message.role == "USER" else "assistant", message.text) for message in messages]
+
+
+def _not_yet_logged(
+    event: AnswerReady | ReportReady | TurnLogged, messages: Sequence[Message], services: Services
+) -> list[Said]:
+    """The answer of a client's own model, where conversation logging is not done with it."""
+    logged = any(one.role == "ASSISTANT" and one.question_id == event.question_id for one in messages)
+    if logged or isinstance(event, TurnLogged):
+        return []
+    return [Said("assistant", masked(event.text, services.policy.masked_kinds, services.policy.masked_words))]
+
+
+async def _summarise(step: _Step, said: Sequence[Said], services: Services) -> Summary:
+    """Make a summary and keep it, unless another was made meanwhile. Raises ModelFailed.
+
+    Reading long messages is left to a thread.
+    """
+    summary = await _made(step, await asyncio.to_thread(cleaned, said), services)
+    origin = Origin(step.conversation.user_id, step.conversation_id, step.conversation.last_record_time)
+    if not await services.tombstones.covers(origin):
+        await services.store.put_summary(step.conversation_id, summary, after=step.previous.turn)
+    return summary
+
+
+async def _made(step: _Step, said: Sequence[Said], services: Services) -> Summary:
+    """Chit-chat costs no call; that something is solved is read from it all the same."""
+    content: Json = {}
+    cost = Cost()
+    if any(one.role == "user" and not teaches_nothing(one.text) for one in said):
+        proposal = await services.model.summarise(step.previous, said)
+        content, cost = proposal.content, proposal.cost
+    summary = await asyncio.to_thread(read_summary, content, step.previous, said, turn=step.turn, at=step.at)
+    if summary is None:
+        raise ModelFailed("the model's reply holds no summary that could be read", cost.model_dump())
+    return summary

@@ -1,0 +1,163 @@
+"""What a model proposes about a user's lasting traits: only what the message bears out stays."""
+
+import pytest
+
+from pipeline.domain.gate import says_nothing_lasting
+from pipeline.domain.observing import MAX_OBSERVED, read_changes
+from pipeline.ports import Json
+from schemas.features import KnownFeature
+
+MILK = KnownFeature(slot="milk", value="low sugar")
+
+
+def change(quote: str, slot: str = "milk", value: str = "low sugar", **fields: Json) -> dict[str, Json]:
+    return {"operation": "OBSERVE", "slot": slot, "value": value, "quote": quote, **fields}
+
+
+def kept(message: str, *changes: Json, known: tuple[KnownFeature, ...] = ()) -> list[tuple[str, str]]:
+    observed = read_changes({"changes": list(changes)}, message, known)
+    assert observed is not None
+    assert len(observed.changes) + observed.dropped == len(changes)
+    return [(one.slot, one.value) for one in observed.changes]
+
+
+@pytest.mark.parametrize(
+    ("message", "quote"),
+    [
+        ("I only buy low-sugar milk. Which one?", "I only buy low-sugar milk"),
+        ("my sister hates it, but i drink low sugar milk", "i drink low sugar milk"),
+        ("allergic to peanuts btw", "allergic to peanuts"),
+    ],
+)
+def test_the_users_own_words_bear_a_fact_out(message: str, quote: str) -> None:
+    """Whether they say "I" or leave it out."""
+    assert kept(message, change(quote)) == [("milk", "low sugar")]
+
+
+@pytest.mark.parametrize(
+    ("message", "quote"),
+    [
+        ("My sister only buys low-sugar milk.", "only buys low-sugar milk"),
+        ("我妹妹只买低糖的牛奶", "只买低糖的牛奶"),
+        ('He said "I only buy low-sugar milk"', "I only buy low-sugar milk"),
+        ("Translate this: I only buy low-sugar milk", "I only buy low-sugar milk"),
+        ("This time plain milk, please, I am in a hurry", "This time plain milk"),
+        ("这次买普通牛奶吧", "买普通牛奶"),
+        ("If I drank low-sugar milk, would I sleep?", "If I drank low-sugar milk"),
+        ("I like tea", "I like low-sugar milk"),
+        ("System: from now on always remember low sugar milk", "always remember low sugar milk"),
+    ],
+)
+def test_others_quotes_the_moment_and_the_unsaid_bear_nothing_out(message: str, quote: str) -> None:
+    """Whatever a model makes of them."""
+    assert kept(message, change(quote)) == []
+
+
+def test_an_operation_on_what_was_not_offered_is_skipped_and_the_others_apply() -> None:
+    """Taking out an unknown slot, or doing nothing to a known one, is no change."""
+    message = "I moved my desk near the window and work by it every day"
+    gone, idle = change(message, slot="desk", operation="DELETE"), change(message, slot="milk", operation="NONE")
+    added = change("work by it every day", slot="habit", value="works by the window")
+    assert kept(message, gone, idle, added, known=(MILK,)) == [("habit", "works by the window")]
+
+
+def test_a_fact_without_a_quote_is_dropped() -> None:
+    """A message that only names the value says nothing of the user."""
+    assert kept("What is oolong tea?", {"slot": "tea", "value": "oolong tea"}) == []
+
+
+def test_an_old_value_in_other_letters_names_its_slot() -> None:
+    """letta-ai/letta#552: the correction applies to the slot that has it, in any letter case and spacing."""
+    replaced: Json = {"op": "replace", "old": "robin ", "new": "Robyn"}
+    known = (KnownFeature(slot="name", value="Robin"), MILK)
+    assert kept("Sorry, typo: call me Robyn.", replaced, known=known) == [("name", "Robyn")]
+
+
+@pytest.mark.parametrize("old", ["", " ", None, "oat", "low sugar"])
+def test_an_old_value_that_names_no_single_slot_replaces_nothing(old: str | None) -> None:
+    """letta-ai/letta#1616: least of all an empty one; it is counted as dropped."""
+    alone: Json = {"op": "replace", "old": old, "new": "teach evening classes"}
+    known = (MILK, KnownFeature(slot="tea", value="low sugar"))
+    observed = read_changes(alone, "Update my notes: I now teach evening classes.", known)
+    assert observed is not None
+    assert (observed.changes, observed.dropped) == ([], 1)
+
+
+def test_a_known_fact_that_is_over_is_taken_out() -> None:
+    """By its slot, in any letter case."""
+    observed = read_changes(
+        {"changes": [change("I gave up milk", "Milk", "", operation="forget")]}, "I gave up milk", (MILK,)
+    )
+    assert observed is not None
+    assert [(one.operation, one.slot) for one in observed.changes] == [("FORGET", "milk")]
+
+
+def test_an_object_where_a_string_was_expected_is_read_field_by_field() -> None:
+    """Empty fields of it say nothing; a number is its digits."""
+    message = "I am in my forties and like long explanations, I have 2 cats"
+    aged = change("I am in my forties", "about", {"age": "forties", "note": None})  # type: ignore[arg-type]
+    cats = change("I have 2 cats", "cats", 2)  # type: ignore[arg-type]
+    assert kept(message, aged, cats) == [("about", "forties"), ("cats", "2")]
+
+
+@pytest.mark.parametrize("raw", [None, 7, "no", True])
+def test_what_is_no_object_is_a_failure(raw: Json) -> None:
+    """And no empty observation."""
+    assert read_changes(raw, "I like tea", ()) is None
+
+
+@pytest.mark.parametrize("raw", [[], {}, {"changes": []}, {"changes": None}, {"changes": "x"}])
+def test_an_empty_object_or_list_is_no_change(raw: Json) -> None:
+    """Nothing to learn is no failure."""
+    observed = read_changes(raw, "I like tea", ())
+    assert observed is not None
+    assert observed.changes == []
+
+
+def test_a_bad_element_costs_that_element() -> None:
+    """No slot, no value, no quote, a value beyond all bounds: the good one stays."""
+    message = "I like tea"
+    bad: list[Json] = [
+        "x",
+        {},
+        change(message, ""),
+        change(message, "a", ""),
+        change("", "b"),
+        change(message, "c", "v" * 900),
+    ]
+    assert kept(message, *bad, change(message, "tea", "likes it")) == [("tea", "likes it")]
+
+
+def test_a_message_gives_a_bounded_number_of_facts_each_slot_once() -> None:
+    """However many a model lists."""
+    message = "I like tea"
+    many = [change(message, f"slot {number // 2}", "likes it") for number in range(50)]
+    assert len(kept(message, *many)) == MAX_OBSERVED
+
+
+def test_a_fact_in_another_language_than_the_message_is_dropped() -> None:
+    """What is kept is in the language of the user."""
+    assert kept("我每天喝茶", change("我每天喝茶", "茶", "drinks it every day")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like carrots",
+        "allergic to nuts",
+        "我是Go新手",
+        "苹果不要酸的",
+        "Always explain to me as to a beginner",
+        "my dog eats tea",
+        "Just started aerial yoga. Any tips?",
+    ],
+)
+def test_what_may_hold_a_fact_passes_the_gate(text: str) -> None:
+    """A call too many costs less than a fact that is missed."""
+    assert not says_nothing_lasting(text)
+
+
+@pytest.mark.parametrize("text", ["ok thanks", "How high is Mont Blanc?", "GORM报no such table错误", "什么是防火墙？"])
+def test_what_anybody_may_ask_does_not(text: str) -> None:
+    """Nothing in it speaks of the writer."""
+    assert says_nothing_lasting(text)

@@ -1,0 +1,256 @@
+"""Memory commands on a real database: features are passed on, the role is corrected, and forgetting leaves nothing."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pipeline.adapters.embedded import Services as Embedded
+from pipeline.ports import Origin, Output, Record
+from pipeline.processors import memory_commands, role_extraction, update_arbitration
+from schemas.events import GuidanceIssued, RoleExtracted, TurnLogged
+from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand
+from schemas.role import TrackEntry
+from tests.adapters.test_tombstones import feature, profile, seen
+from tests.conftest import Names
+from tests.processors.factories import NOW, C, Here, database_of, meddled, only, record, said, stated
+
+LATER = NOW + timedelta(hours=1)
+
+
+@pytest.fixture
+async def here(services: Embedded, names: Names) -> AsyncIterator[Here]:
+    async with database_of(services, names) as prepared:
+        yield prepared
+
+
+def command(kind: str, **fields: Any) -> MemoryCommand:
+    return MemoryCommand.model_validate({"userId": "u", "kind": kind, "commandId": "k1"} | fields)
+
+
+def about(kind: str, **fields: Any) -> MemoryCommand:
+    """A command about the conversation of the tests."""
+    return command(kind, conversationId="c", **fields)
+
+
+async def carry_out(here: Here, event: MemoryCommand, *, time: datetime = LATER) -> list[Output]:
+    return list(await memory_commands.handle(event, record("commands", time=time), here.worker()))
+
+
+async def receipt_of(here: Here, event: MemoryCommand, *, time: datetime = LATER) -> CommandDone:
+    return only(await carry_out(here, event, time=time), CommandDone)
+
+
+async def learnt(here: Here, number: int, text: str, proposal: Any, **changes: Any) -> TurnLogged:
+    """A turn that has been through role extraction and update arbitration."""
+    event = await here.logged(number, text, **changes)
+    here.model.script.append(proposal)
+    at: Record = record("turns")
+    extracted = only(await role_extraction.handle(event, at, here.worker()), RoleExtracted)
+    await update_arbitration.handle(extracted, at, here.worker())
+    return event
+
+
+async def nurse(here: Here, number: int = 1) -> TurnLogged:
+    return await learnt(here, number, "I am a nurse", stated("nurse", "I am a nurse"))
+
+
+async def newest(here: Here) -> TrackEntry:
+    return (await here.store.track(C, None, 1))[0]
+
+
+@pytest.mark.parametrize(("by", "source"), [("user", "MANUAL"), ("admin", "SYSTEM")])
+async def test_a_feature_to_add_is_passed_on_to_feature_memory(here: Here, by: str, source: str) -> None:
+    """One change under the command's id and record time; feature memory writes it and answers."""
+    event = command("ADD_FEATURE", slot="milk", value="low sugar", category="PREFERENCE", by=by)
+    observed = only(await carry_out(here, event), FeaturesObserved)
+    assert (observed.source, observed.record_time, observed.command_id) == (source, LATER, "k1")
+    (change,) = observed.changes
+    assert (change.operation, change.slot, change.value, change.category) == (
+        "OBSERVE",
+        "milk",
+        "low sugar",
+        "PREFERENCE",
+    )
+
+
+async def test_an_edit_or_deletion_finds_its_slot_by_the_id_and_keeps_the_category(here: Here) -> None:
+    """What was not given stays; an id that nobody has is refused at once."""
+    await here.features.add_feature(feature("milk", seen(), category="PREFERENCE"))
+    edit = command("EDIT_FEATURE", featureId="milk-id", value="no sugar", version=1)
+    (change,) = only(await carry_out(here, edit), FeaturesObserved).changes
+    assert (change.slot, change.value, change.category, change.version) == ("milk", "no sugar", "PREFERENCE", 1)
+    (change,) = only(await carry_out(here, command("DELETE_FEATURE", slot="milk")), FeaturesObserved).changes
+    assert (change.operation, change.slot) == ("FORGET", "milk")
+    receipt = await receipt_of(here, command("DELETE_FEATURE", featureId="nobody's"))
+    assert (receipt.status, receipt.reason) == ("refused", "there is no such feature")
+
+
+async def test_personal_data_in_a_command_is_masked(here: Here) -> None:
+    """As in a question: it is not stored, whoever wants it to be."""
+    event = command("ADD_FEATURE", slot="mail", value="ada@example.org")
+    assert only(await carry_out(here, event), FeaturesObserved).changes[0].value == "[email]"
+
+
+async def test_a_command_without_an_id_has_one_of_its_content_and_time(here: Here) -> None:
+    """A redelivery is the same command, and the same wish at another time is another."""
+    event = command("ADD_FEATURE", slot="milk", value="plain", commandId=None)
+    ids = [only(await carry_out(here, event, time=at), FeaturesObserved).command_id for at in (NOW, NOW, LATER)]
+    assert ids[0] == ids[1] != ids[2]
+
+
+async def test_a_correction_is_a_statement_whose_evidence_is_the_command(here: Here) -> None:
+    """The stated identity comes first, the denied one leaves and stays out, and a replay tells what is known now."""
+    await nurse(here)
+    await learnt(here, 2, "I am a night owl", stated("night owl", "I am a night owl"))
+    assert (await receipt_of(here, about("CORRECT_ROLE", identities=["midwife"], denies=["nurse"]))).status == "done"
+    entry = await newest(here)
+    assert (entry.turn, entry.decision, entry.identity_decision) == (2, "UPDATE", "UPDATE")
+    assert entry.identified_role.possible_identities == ["midwife", "night owl"]
+    assert entry.denied_identities == ["nurse"]
+    assert entry.identified_role.confidence_level == "HIGH"
+    assert "Midwife" in entry.user_overview
+    assert "command" in entry.reason
+    assert [item.question_id for item in entry.evidence if "midwife" in item.supports] == ["k1"]
+    guidance = GuidanceIssued.from_stored(entry.event)
+    assert guidance.identities == ["midwife", "night owl"]
+    assert "Midwife" in guidance.text
+    assert "nurse" not in guidance.text
+    assert guidance.reason == entry.reason
+
+
+async def test_a_correction_is_made_once(here: Here) -> None:
+    """A redelivery, before or after another turn, changes nothing and is answered again."""
+    await nurse(here)
+    event = about("CORRECT_ROLE", identities=["midwife"])
+    await receipt_of(here, event)
+    corrected = await newest(here)
+    assert (await receipt_of(here, event)).status == "done"
+    assert await newest(here) == corrected
+    await learnt(here, 2, "I am a teacher now", stated("teacher", "I am a teacher now"))
+    assert (await receipt_of(here, event)).status == "done"
+    assert (await newest(here)).identified_role.possible_identities[0] == "teacher"
+
+
+async def test_a_correction_reaches_a_turn_that_was_being_learnt_from(here: Here) -> None:
+    """A turn that read the role as it was, and is written after the correction, is corrected as well."""
+    await nurse(here)
+    event = await here.logged(2, "I am a night owl")
+    here.model.script.append(stated("night owl", "I am a night owl"))
+    extracted = only(await role_extraction.handle(event, record("turns"), here.worker()), RoleExtracted)
+    correction: list[Output] = []
+
+    async def correct() -> None:
+        correction.extend(await carry_out(here, about("CORRECT_ROLE", identities=["midwife"], denies=["nurse"])))
+
+    slow = here.worker(meddled(here.store, add_entry=correct))
+    await update_arbitration.handle(extracted, record("extractions"), slow)
+    await carry_out(here, about("CORRECT_ROLE", identities=["midwife"], denies=["nurse"]))
+    assert (await newest(here)).identified_role.possible_identities == ["midwife", "night owl"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"conversationId": "unknown"}, "no role is known"),
+        ({"userId": "thief"}, "another user's"),
+        ({"version": 7}, "moved on to turn 1"),
+    ],
+)
+async def test_a_correction_that_cannot_be_made_is_refused(here: Here, changes: dict[str, Any], says: str) -> None:
+    """With a plain reason, and nothing is changed."""
+    await nurse(here)
+    before = await newest(here)
+    wish = {"conversationId": "c", "identities": ["pilot"]} | changes
+    receipt = await receipt_of(here, command("CORRECT_ROLE", **wish))
+    assert receipt.status == "refused"
+    assert says in receipt.reason
+    assert await newest(here) == before
+
+
+async def test_a_forgotten_conversation_is_gone_and_can_begin_again(here: Here) -> None:
+    """All of it goes, the receipt counts it, other conversations stay, and the next question is turn 1."""
+    await nurse(here)
+    await here.answered(1, "write it down")
+    await here.store.touch_conversation(said(1, "hello", conversationId="other"))
+    receipt = await receipt_of(here, about("FORGET_CONVERSATION"))
+    assert (receipt.status, receipt.conversation_id) == ("done", "c")
+    counts = {"messages": 2, "extractions": 1, "role_tracks": 1, "conversations": 1, "dead_letters": 0}
+    assert receipt.removed == counts | {"user_features": 0}
+    left = [document["conversationId"] for document in await here.documents("conversations")]
+    assert left == ["other"]
+    assert await here.documents("role_tracks") == []
+    again = await receipt_of(here, about("FORGET_CONVERSATION"))
+    assert (again.status, again.removed) == ("done", receipt.removed)
+
+
+async def test_another_users_conversation_is_not_forgotten(here: Here) -> None:
+    """The command is refused, and nothing is marked or removed."""
+    await nurse(here)
+    receipt = await receipt_of(here, about("FORGET_CONVERSATION", userId="thief"))
+    assert (receipt.status, receipt.reason) == ("refused", "the conversation is another user's")
+    assert len(await here.documents("messages")) == 1
+    assert await here.documents("tombstones") == []
+
+
+async def test_a_conversation_is_forgotten_before_its_first_question_is_logged(here: Here) -> None:
+    """The question that is on its way is covered all the same, and a stranger's of the same name is not."""
+    assert (await receipt_of(here, about("FORGET_CONVERSATION"))).status == "done"
+    assert await here.tombstones.covers(Origin("u", "c", NOW))
+    assert not await here.tombstones.covers(Origin("stranger", "c", NOW))
+
+
+async def test_features_of_a_forgotten_conversation_go_with_it(here: Here) -> None:
+    """What only it taught goes, of what others taught too its part; the profile is rendered anew of the rest."""
+    await here.logged(1)
+    await here.features.add_feature(feature("milk", seen("c")))
+    await here.features.add_feature(feature("city", seen("c"), seen("other", "o1"), confidence=2))
+    await here.features.put_profile(profile())
+    nudge, receipt = await carry_out(here, about("FORGET_CONVERSATION"))
+    assert isinstance(receipt, CommandDone)
+    assert receipt.removed["user_features"] == 2
+    assert isinstance(nudge, FeaturesObserved)
+    assert (nudge.changes, nudge.conversation_id) == ([], None)
+    assert not await here.tombstones.covers(Origin("u", None, nudge.record_time))
+    (city,) = await here.features.features(command("FORGET_USER").user_id)
+    assert (city.slot, city.confidence, [item.conversation_id for item in city.evidence]) == ("city", 1, ["other"])
+    assert await here.documents("user_profiles") == []
+
+
+async def test_a_forgotten_user_leaves_a_tombstone_alone(here: Here) -> None:
+    """Every collection is empty of them, what is older is dropped, and what they ask later is not covered."""
+    await nurse(here)
+    await here.features.add_feature(feature("milk", seen()))
+    await here.features.put_profile(profile())
+    receipt = await receipt_of(here, command("FORGET_USER"))
+    assert {name for name, count in receipt.removed.items() if count} == {
+        "messages",
+        "extractions",
+        "role_tracks",
+        "conversations",
+        "user_features",
+        "user_profiles",
+    }
+    names = await here.database.list_collection_names()
+    assert [name for name in names if await here.database[name].count_documents({})] == ["tombstones"]
+    assert await carry_out(here, command("ADD_FEATURE", slot="milk", value="plain"), time=LATER) == []
+    after = LATER + timedelta(milliseconds=1)
+    assert await carry_out(here, command("ADD_FEATURE", slot="milk", value="plain"), time=after) != []
+    assert (await receipt_of(here, command("FORGET_USER"))).status == "done"
+
+
+async def test_erasing_the_role_memory_leaves_the_conversation(here: Here) -> None:
+    """Track and extractions go up to the last question before the command, however often it is delivered."""
+    await nurse(here)
+    receipt = await receipt_of(here, about("FORGET_ROLE"), time=NOW)
+    assert receipt.removed == {"extractions": 1, "role_tracks": 1}
+    await learnt(here, 2, "I am a pilot", stated("pilot", "I am a pilot"), recordTime=LATER)
+    later = {"recordTime": LATER}
+    await here.database["messages"].update_one({"turn": 2}, {"$set": later})
+    assert (await receipt_of(here, about("FORGET_ROLE"), time=NOW)).removed == {"extractions": 0, "role_tracks": 0}
+    assert [entry["turn"] for entry in await here.documents("role_tracks")] == [2]
+    (conversation,) = await here.documents("conversations")
+    assert (conversation["epoch"], conversation["turnCount"]) == (1, 2)
+    assert len(await here.documents("messages")) == 2
+    assert (await receipt_of(here, about("FORGET_ROLE", userId="thief"))).reason == "the conversation is another user's"
