@@ -54,7 +54,7 @@ def _progress_of(cases: Sequence[Case]) -> Callable[[Figures], None]:
 def _read(path: Path, *, extractions: bool) -> list[Case]:
     """One case a line; raises SettingsInvalid naming the line that is none."""
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as exc:
         raise SettingsInvalid(f"the file {path} cannot be read: {exc}") from exc
     cases = []

@@ -99,13 +99,18 @@ async def _turn(client: Client, question: QuestionAsked, told: dict[str, list[st
     answer = await client.answer(question_id, within=180) if question.mode != "log" else None
     if told is not None:
         guidance = await client.guidance(question_id)
-        memory, lines = await client.memory(question.conversation_id), guidance.text.splitlines()
+        memory, lines = await client.memory(question.conversation_id), _lines(guidance.text)
         evidence = memory.identified_role.evidence_summary if memory else []
         for line in _learnt(guidance, evidence, told[question.conversation_id], lines):
             print(line)
         told[question.conversation_id] = lines
     for line in _said(answer) if answer else ("    learnt from, not answered",):
         print(line)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a guidance without the tags around it."""
+    return text.splitlines()[1:-1]
 
 
 def _learnt(guidance: GuidanceIssued, evidence: list[str], before: list[str], now: list[str]) -> Iterator[str]:

@@ -158,6 +158,8 @@ def _change(rule: Mapping[str, Any], slot: str, value: str, quote: str, message:
     if not slot or not value:
         return None
     told = "content_of_value" if "slot" in rule or "{how}" in rule["value"] else "content"
+    if slot in value:
+        told = "content_of_deed"
     content = rule.get("content", lists[told]).format(slot=slot, value=value)
     if language == "zh":
         slot, value, content = (in_script_of((message,), part) for part in (slot, value, content))
