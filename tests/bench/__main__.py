@@ -20,7 +20,7 @@ from pipeline.settings import KafkaSettings
 from pipeline.telemetry import configure_logging
 from tests.bench.arbitrating import forget_names, milliseconds_a_turn
 from tests.bench.dispatching import Latency, log_normal, records_a_second
-from tests.bench.measured import idle_cores, own_milliseconds, percentile, turns_a_second, worker
+from tests.bench.measured import all_learnt, idle_cores, own_milliseconds, percentile, turns_a_second, worker
 from tests.kafka import kafka_cluster
 
 RESULT = Path("build/bench.json")
@@ -88,6 +88,20 @@ async def _instant_model(services: Services, figures: Figures, share: float, *, 
         _say(figures, "workerCpuMillisecondsPerTurn", cpu / (waves * turns) * 1000)
 
 
+async def memory(services: Services, figures: Figures, share: float) -> None:
+    """The chain with lasting facts and summaries: its rate, and the worker's CPU until all of it is done."""
+    turns = int(5_000 * share)
+    async with worker(services, 0.0, user_memory=True) as bench:
+        before = bench.cpu_seconds()
+        _say(figures, "userMemoryInstantModelTurnsPerSecond", await turns_a_second(bench, turns))
+        await all_learnt(bench, turns, turns // 5)
+        _say(figures, "userMemoryWorkerCpuMillisecondsPerTurn", (bench.cpu_seconds() - before) / turns * 1000)
+    async with worker(services, 0.0, user_memory=True) as bench:
+        times = await own_milliseconds(bench, int(600 * share), 10, 0.0)
+        _say(figures, "userMemoryOwnMillisecondsP50", percentile(times, 50))
+        _say(figures, "userMemoryOwnMillisecondsP99", percentile(times, 99))
+
+
 async def soak(services: Services, figures: Figures, share: float) -> None:
     """The memory of one worker over 100,000 turns."""
     await _instant_model(services, figures, share, waves=20)
@@ -152,7 +166,7 @@ async def measure(parts: list[str], share: float) -> Figures:
 
 
 PARTS: Mapping[str, Callable[[Services, Figures, float], Awaitable[None]]] = {
-    part.__name__: part for part in (dispatcher, pipeline, own, apache, idle, arbitration, soak)
+    part.__name__: part for part in (dispatcher, pipeline, own, memory, apache, idle, arbitration, soak)
 }
 
 

@@ -70,11 +70,16 @@ def _descendants(pid: int) -> list[int]:
 
 @asynccontextmanager
 async def worker(
-    services: Services, seconds: float, *options: str, max_running: int = 256, fetch_max_wait_ms: int = 10
+    services: Services,
+    seconds: float,
+    *options: str,
+    max_running: int = 256,
+    fetch_max_wait_ms: int = 10,
+    user_memory: bool = False,
 ) -> AsyncIterator[Bench]:
-    """A warm worker whose model takes `seconds` a call."""
+    """A warm worker whose model takes `seconds` a call; with `user_memory` it asks for lasting facts and summaries."""
     kafka = {"partitions": 1, "fetch_max_wait_ms": fetch_max_wait_ms}
-    settings = settings_for(services, Names(), kafka=kafka)
+    settings = settings_for(services, Names(), kafka=kafka, user_memory={"enabled": user_memory})
     async with deployed(settings) as here:
         env = environment(settings) | {"ROLESTREAM_MAX_RUNNING": str(max_running)}
         process = await asyncio.create_subprocess_exec(
@@ -100,9 +105,20 @@ async def turns_a_second(bench: Bench, turns: int, *, turns_a_conversation: int 
     return turns / (time.perf_counter() - begun)
 
 
+async def all_learnt(bench: Bench, turns: int, conversations: int) -> None:
+    """Wait until every turn has been looked at for lasting facts, and every conversation is summarised."""
+    database = bench.here.database
+    async with asyncio.timeout(1200):
+        while await database["messages"].count_documents({"role": "USER", "observed": {"$ne": None}}) < turns:
+            await asyncio.sleep(1)
+        while await database["conversations"].count_documents({"summary": {"$ne": None}}) < conversations:
+            await asyncio.sleep(1)
+
+
 async def _converse(here: Deployment, conversation: str, turns: int) -> None:
     for turn in range(1, turns + 1):
-        await here.ask("I am a nurse", conversation=conversation, questionId=f"{conversation}-{turn}")
+        question_id = f"{conversation}-{turn}"
+        await here.ask("I am a nurse", conversation=conversation, user=conversation, questionId=question_id)
 
 
 async def own_milliseconds(bench: Bench, turns: int, a_second: float, model_seconds: float) -> Sequence[float]:

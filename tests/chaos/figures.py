@@ -12,6 +12,7 @@ from pipeline.domain.similarity import lexical
 from pipeline.ports import FeatureStore, Model, Record, Services, Store, Tombstones
 from pipeline.processors import update_arbitration
 from schemas.events import RoleExtracted
+from schemas.features import UserFeature
 from schemas.role import TrackEntry
 from tests.chaos.load import conversation_of
 from tests.chaos.witness import OUTPUTS, Witness
@@ -124,7 +125,7 @@ def _out_of_order(asked: Asked, witness: Witness) -> int:
 
 
 class _Before:
-    """As much of a store as arbitration needs: the entry before a turn."""
+    """As much of a store as arbitration needs: the entry before a turn, and nothing that is kept of the user."""
 
     def __init__(self, previous: TrackEntry | None) -> None:
         self._previous = previous
@@ -132,6 +133,12 @@ class _Before:
 
     async def last_entries(self, *_: object) -> list[TrackEntry]:
         return [] if self._previous is None else [self._previous]
+
+    async def conversation(self, *_: object) -> None:
+        return None
+
+    async def features(self, *_: object) -> list[UserFeature]:
+        return []
 
     async def add_entry(self, entry: TrackEntry) -> None:
         self.added = entry

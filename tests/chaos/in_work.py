@@ -15,7 +15,7 @@ async def may_come_again(brokers: str, prefix: str, partitions: int) -> int:
     try:
         await consumer.start()
         try:
-            for later, processor in enumerate(reversed(topology(memory=True, user_memory=True, guidance="fresh"))):
+            for later, processor in enumerate(reversed(topology(memory=True, user_memory=False, guidance="fresh"))):
                 places = [TopicPartition(prefix + processor.reads[0], number) for number in range(partitions)]
                 committed = await admin.list_consumer_group_offsets(prefix + processor.name)
                 ends = await consumer.end_offsets(places)

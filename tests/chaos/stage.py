@@ -200,6 +200,8 @@ def _environment(cluster: Cluster, database: Database, model: Model, names: Name
         "MONGO__DATABASE": names.database,
         "MODEL__BASE_URL": model.base_url,
         "DRAIN_TIMEOUT": DRAIN,
+        # what is kept of the user changes guidance, which arbitration could then not make a second time
+        "USER_MEMORY__ENABLED": False,
     }
     return {f"ROLESTREAM_{name}": str(value) for name, value in settings.items()}
 
