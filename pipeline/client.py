@@ -179,8 +179,10 @@ class Client:
 
     async def memory(self, conversation_id: str) -> TrackEntry | None:
         """The latest track entry: what is believed now; None before the first question was learnt from."""
-        latest = await self._store.track(ConversationId(conversation_id), None, 1)
-        return latest[0] if latest else None
+        name = ConversationId(conversation_id)
+        latest, conversation = await self._store.track(name, None, 1), await self._store.conversation(name)
+        epoch = conversation.epoch if conversation else 0
+        return next((entry for entry in latest if entry.since > epoch), None)
 
     async def track(self, conversation_id: str, *, limit: int = 1000) -> list[TrackEntry]:
         """The last `limit` track entries, oldest first."""

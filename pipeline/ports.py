@@ -195,17 +195,17 @@ class Store(Protocol):
     async def claim_summary(self, conversation: Conversation, until: datetime) -> bool:
         """Count a conversation's wait from `until` on; False where it has changed since it was read."""
 
-    async def conversations_of(self, user_id: UserId, limit: int) -> list[Conversation]:
-        """A user's conversations, the last active first."""
-
     async def note_observed(self, question: Message, event: str) -> None:
         """Keep what feature extraction made of a question's turn; the first to be kept stays."""
 
     async def erase_role(self, conversation_id: ConversationId, up_to_turn: int) -> dict[str, int]:
-        """Remove a conversation's extractions and track up to a turn, whose questions are no evidence any more."""
+        """Remove what extractions and track hold of questions up to a turn, which are no evidence any more."""
 
-    async def correct_entry(self, entry: TrackEntry, *, was: TrackEntry) -> bool:
-        """Put a corrected entry in the place of one; False where that has moved on."""
+    async def replace_entry(self, entry: TrackEntry, was: TrackEntry) -> bool:
+        """Put a turn's entry in the place of one; False where that has moved on."""
+
+    async def stands(self, entry: TrackEntry) -> bool:
+        """Whether an entry is there as it was read."""
 
     async def note_guided(self, conversation_id: ConversationId, turn: int) -> None:
         """Remember the first turn whose answer used guidance."""
@@ -224,9 +224,6 @@ class Store(Protocol):
         """The entry of a turn, where there is one, and the last before it, newest first."""
 
     async def add_entry(self, entry: TrackEntry) -> None: ...
-
-    async def replace_failed_entry(self, entry: TrackEntry) -> None:
-        """Put a turn's entry in the place of its FAILED one; where that is none, nothing changes."""
 
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         """Store a failure once, however often it is delivered."""
@@ -253,8 +250,10 @@ class FeatureStore(Protocol):
 
     async def put_profile(self, profile: UserProfile) -> None: ...
 
-    async def unconfirmed_features(self, since: datetime, until: datetime, limit: int) -> list[UserFeature]:
-        """Active features of chats last seen from `since` and before `until`, the longest unseen first."""
+    async def unconfirmed_features(
+        self, until: datetime, limit: int, *, without: Sequence[UserId] = ()
+    ) -> list[UserFeature]:
+        """Active features of chats last seen before `until`, of all users but some, the longest unseen first."""
 
 
 @dataclass(frozen=True)

@@ -110,9 +110,10 @@ class Runner:
     async def _erase(self, origin: Origin) -> bool:
         """Remove what is forgotten, have the profile rendered without it, and tell whether there was anything."""
         removed = await self._services.tombstones.erase(origin)
-        if removed.get("user_features") and origin.user_id is not None:
-            user_id = UserId(origin.user_id)
-            if await self._services.features.features(user_id):
+        if removed and origin.user_id is not None:
+            user_id, features = UserId(origin.user_id), self._services.features
+            # whoever removed it may have ended there
+            if await features.profile(user_id) is None and await features.features(user_id):
                 await self._publish(to_render(user_id, self._services.clock()), {})
         return any(removed.values())
 

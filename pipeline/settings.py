@@ -145,16 +145,21 @@ class ConversationMemorySettings(_Group):
         100,
         ge=1,
         le=1000,
-        description="How many messages of a conversation can be read back; the model gets the last 6.",
+        description="How many of the last messages an answer's model gets; never more than 6. The log keeps all.",
     )
     idle_after: float = Field(
-        30, gt=0, description="Minutes without a message after which a conversation's context is over."
+        30, gt=0, le=525_600, description="Minutes without a message after which a conversation's context is over."
     )
 
 
 class UserMemorySettings(_Group):
-    enabled: bool = Field(True, description="false: no features, profiles or summaries are kept.")
-    stale_after: float = Field(90, gt=0, description="Days unconfirmed after which a feature is looked at again.")
+    enabled: bool = Field(
+        True,
+        description="false: nothing is learnt or used beyond a conversation's role; what commands set is still kept.",
+    )
+    stale_after: float = Field(
+        90, gt=0, le=36_500, description="Days unconfirmed after which a feature is looked at again."
+    )
     forgetting_key: SecretStr = Field(
         SecretStr("rolestream"), description="The key of the hashes by which forgotten users are known; set your own."
     )

@@ -59,6 +59,8 @@ class StoredExtraction(Wire):
     turn: int = Field(ge=1)
     extraction: Extraction | None
     failure: str | None
+    since: int = Field(default=1, ge=1)
+    """The first turn whose question was read for it: it goes where the role memory is erased up to there."""
     create_time: Moment
     record_time: Moment | None = None
     event: str

@@ -149,6 +149,8 @@ class RoleExtracted(TurnEvent):
     """Why there is no extraction, in plain words."""
     wishes: list[FeatureChange] = []
     """What the question asks outright to remember or to forget."""
+    said_at: Moment | None = None
+    """When an old question that was only logged was asked; None where it is asked now."""
     planted: bool = False
     """Whether it holds an instruction planted for the memory, which is not followed."""
     cost: Cost = Cost()

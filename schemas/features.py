@@ -29,6 +29,11 @@ Value = Annotated[str, StringConstraints(min_length=1, max_length=MAX_VALUE)]
 Content = Annotated[str, StringConstraints(max_length=MAX_CONTENT)]
 
 
+def is_by_hand(source: FeatureSource) -> bool:
+    """Whether somebody set it, so that nothing overheard overrules it."""
+    return source != "CHAT_EXTRACT"
+
+
 class Summary(Wire):
     """Where a conversation stands; a part that was not said stays empty."""
 
@@ -83,6 +88,8 @@ class Seen(Wire):
     question_id: QuestionId
     quote: QuoteText
     record_time: Moment
+    said_at: Moment | None = None
+    """Of an old conversation that was taken in: when it was said."""
 
 
 class Earlier(Wire):
@@ -141,9 +148,11 @@ class UserFeature(Wire):
     create_time: Moment
     update_time: Moment
     last_seen_time: Moment
-    """The latest record that said it, or the last check that found it to hold still."""
+    """When it was last said, or the last check that found it to hold still."""
     record_time: Moment
     """The record that its value, or its deletion, stems from."""
+    said_at: Moment | None = None
+    """When that was said, where it was long before its record."""
     forgotten_until: Moment | None = None
     """Of a feature that was ever deleted: what is not later teaches it no more."""
     deleted_hash: str = ""

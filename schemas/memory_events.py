@@ -32,6 +32,8 @@ class FeaturesObserved(Wire):
     source: FeatureSource
     record_time: Moment
     """The timestamp of the question's, or of the command's, record; of the weekly check its own time."""
+    said_at: Moment | None = None
+    """Of an old conversation that was taken in: when it was said, by which what is newer replaces what is older."""
     conversation_id: Annotated[ConversationId, Identifier] | None = None
     question_id: Annotated[QuestionId, Identifier] | None = None
     turn: int | None = Field(default=None, ge=1)
@@ -84,6 +86,8 @@ class MemoryCommand(Wire):
             raise ValueError(f"{self.kind} needs featureId or slot")
         if self.kind == "CORRECT_ROLE" and not (self.identities or self.denies):
             raise ValueError("CORRECT_ROLE needs identities or denies")
+        if both := {name.casefold() for name in self.identities} & {name.casefold() for name in self.denies}:
+            raise ValueError(f"identities and denies both hold {', '.join(sorted(both))}")
         return self
 
 

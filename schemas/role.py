@@ -23,6 +23,8 @@ MAX_IDENTITIES = 5
 MAX_CHARACTERISTICS = 8
 MAX_EVIDENCE = 12
 MAX_DENIALS = 10
+#: The most commands that an entry remembers having been corrected by.
+MAX_CORRECTIONS = 20
 MAX_OVERVIEW = 300
 #: The longest identity or characteristic, in characters.
 MAX_NAME = 80
@@ -192,6 +194,10 @@ class TrackEntry(Wire):
     denied_identities: list[Name] = []
     preference_origins: PreferenceOrigins = PreferenceOrigins()
     signals: list[Signal] = []
+    since: int = Field(default=1, ge=1)
+    """The first turn that its memory builds on: it goes where the role memory is erased up to there."""
+    corrections: list[str] = Field(default=[], max_length=MAX_CORRECTIONS)
+    """The ids of the last commands that corrected the memory: each does so once."""
     record_time: Moment | None = None
     """The timestamp of the question's record: what forgetting goes by."""
     event: str = ""

@@ -58,7 +58,8 @@ class Forgotten:
     after: int = 0
     in_the_way: int = 0
     """Documents that an erasure finds."""
-    features: int = 0
+    rendered: bool = True
+    """Whether the user has a profile after an erasure."""
     erased: list[Origin] = field(default_factory=list)
 
     async def covers(self, origin: Origin) -> bool:
@@ -73,14 +74,20 @@ class Forgotten:
     async def erase(self, origin: Origin) -> dict[str, int]:
         self.erased.append(origin)
         found, self.in_the_way = self.in_the_way, 0
-        return {"messages": found, "user_features": self.features}
+        return {"messages": found}
 
     async def removed(self, origin: Origin) -> dict[str, int]:
         raise AssertionError("the runner answers no command")
 
 
+@dataclass
 class Kept:
-    """The `FeatureStore` port of a user of whom something is left."""
+    """The `FeatureStore` port of a user of whom something is left, and a profile or none."""
+
+    rendered: bool = False
+
+    async def profile(self, user_id: UserId) -> str | None:
+        return "a profile" if self.rendered else None
 
     async def features(self, user_id: UserId) -> list[str]:
         return ["a feature"]
@@ -106,7 +113,7 @@ async def run(
 
     nothing = cast(Any, None)
     stones = tombstones or Forgotten()
-    services = Services(cast(Store, sent), nothing, nothing, lambda: NOW, cast(Any, Kept()), stones)
+    services = Services(cast(Store, sent), nothing, nothing, lambda: NOW, cast(Any, Kept(stones.rendered)), stones)
     processor = Processor("thinking", ("questions",), handle, sees_forgotten)
     await Runner(processor, services, sent, Metrics(), NoSpans()).run(record)
     return sent
@@ -283,9 +290,10 @@ async def test_a_processor_that_forgets_sees_what_is_forgotten() -> None:
     assert (await run(unreadable, tombstones=Forgotten(until=NOW), sees_forgotten=True)).stored == []
 
 
-async def test_a_profile_is_rendered_anew_where_features_went() -> None:
-    """Feature memory is told, by an event that no tombstone covers."""
-    sent = await run(RECORD, tombstones=Forgotten(until=NOW, features=1))
+async def test_a_profile_that_went_is_rendered_anew_whoever_removed_it() -> None:
+    """Feature memory is told, by an event that no tombstone covers; where there is a profile it is not."""
+    assert (await run(RECORD, tombstones=Forgotten(until=NOW))).events == []
+    sent = await run(RECORD, tombstones=Forgotten(until=NOW, rendered=False))
     ((event, _),) = sent.events
     assert isinstance(event, FeaturesObserved)
     assert (event.changes, event.record_time > NOW) == ([], True)

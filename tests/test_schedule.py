@@ -160,5 +160,11 @@ def test_the_processors_bring_their_jobs() -> None:
     assert not any(processor.jobs for processor in _topology(memory=False))
 
 
+@pytest.mark.parametrize("off", [{}, {"memory": False}, {"user_memory": False}])
+def test_commands_are_answered_whatever_is_off(off: dict[str, bool]) -> None:
+    """Memory commands and feature memory, which writes the receipts of features, always run."""
+    assert {"memory-commands", "feature-memory"} <= {processor.name for processor in _topology(**off)}
+
+
 def _topology(*, memory: bool = True, user_memory: bool = True) -> tuple[Processor, ...]:
     return topology(memory=memory, user_memory=user_memory, guidance="fresh")

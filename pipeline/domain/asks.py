@@ -16,6 +16,12 @@ AskedScope = Literal["turn", "conversation", "stable"]
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W\d_\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+#: Words that an English sentence is built with; error messages and names do without them.
+_ENGLISH = re.compile(
+    r"\b(?:i|my|me|we|you|your|what|how|why|who|where|when|which|is|are|am|was|do|does|did|can|could|should|would"
+    r"|please|means?|say|called|the|a|of|about|tell|explain|translate|write)\b",
+    re.IGNORECASE | re.ASCII,
+)
 _SENTENCE_END = re.compile(r"[.!?。！？；\n]+\s*")
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|\"[^\"\n]*\"|“[^”]*”|「[^」]*」|『[^』]*』|【[^】]*】|《[^》]*》", re.DOTALL)
 # Wishes stand at the start or the end; what is longer is pasted. The bounds keep the cost of the rules small.
@@ -33,9 +39,14 @@ class AskedPreference:
 
 
 def language_of(text: str) -> Language:
-    """Chinese when Han characters are at least as many as the words in other scripts, else English."""
+    """Chinese when Han characters are at least as many as the words in other scripts, else English.
+
+    A name, a message or code in another script makes no Chinese sentence English: it holds no "I", "what" or "is".
+    """
     han = len(_HAN.findall(text))
-    return "zh" if han and han >= len(_WORD.findall(text)) else "en"
+    if han >= len(_WORD.findall(text)):
+        return "zh" if han else "en"
+    return "zh" if han > 2 and not _ENGLISH.search(text) else "en"
 
 
 def decided_mode(text: str, mode: Mode) -> DecidedMode:

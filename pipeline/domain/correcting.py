@@ -11,7 +11,7 @@ from pipeline.domain.track import memory_of
 from pipeline.ports import Similarity
 from schemas.events import GuidanceIssued
 from schemas.memory_events import MemoryCommand
-from schemas.role import ConversationAnalysis, Extraction, IdentifiedRole, Quote, TrackEntry
+from schemas.role import MAX_CORRECTIONS, ConversationAnalysis, Extraction, IdentifiedRole, Quote, TrackEntry
 from schemas.wire import QuestionId
 
 #: What a correction is worth: nobody knows better.
@@ -19,7 +19,7 @@ _SCORE = 1.0
 
 
 def is_corrected_by(entry: TrackEntry, command: MemoryCommand) -> bool:
-    return any(evidence.question_id == command.command_id for evidence in entry.evidence)
+    return command.command_id in entry.corrections
 
 
 def corrected(
@@ -54,6 +54,7 @@ def corrected(
                 confidence_level=level(memory.confidence_score),
             ),
             "user_overview": memory.user_overview,
+            "corrections": [*entry.corrections, command.command_id][-MAX_CORRECTIONS:],
             "update_time": at,
         }
     )

@@ -10,6 +10,7 @@ from pipeline.domain.injected import without_injected
 from pipeline.domain.progress import goal_in
 from pipeline.domain.quoting import own_words
 from pipeline.domain.scripts import in_script_of
+from pipeline.domain.slots import subject_of
 from pipeline.domain.spelling import HAN, has_han, simplified
 from pipeline.words import words
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange
@@ -64,9 +65,9 @@ def facts(text: str, earlier: Sequence[str] = ()) -> list[FeatureChange]:
             continue
         for clause in _clauses(sentence, start, message, earlier):
             for change in _facts_of(clause):
-                found[change.slot.casefold()] = change
+                found[subject_of(change.slot)] = change
         if goal := _goal(sentence, start, message):
-            found[goal.slot] = goal
+            found[subject_of(goal.slot)] = goal
         if len(found) >= MAX_FACTS:
             break
     return list(found.values())[:MAX_FACTS]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pipeline.domain.slots import hash_of, meaning_of
-from schemas.features import MAX_HISTORY, MAX_SEEN, Earlier, FeatureChange, Heard, Seen, UserFeature
+from pipeline.domain.slots import fuller_of, hash_of, meaning_of
+from schemas.features import MAX_HISTORY, MAX_SEEN, Earlier, FeatureChange, Heard, Seen, UserFeature, is_by_hand
 from schemas.memory_events import FeaturesObserved
 from schemas.role import MAX_QUOTE
 
@@ -25,7 +25,7 @@ class Statement:
 
     @property
     def is_by_hand(self) -> bool:
-        return self.event.source != "CHAT_EXTRACT"
+        return is_by_hand(self.event.source)
 
     @property
     def seen(self) -> list[Seen]:
@@ -34,9 +34,14 @@ class Statement:
         if event.conversation_id is None or event.question_id is None:
             return []
         quote = (change.quote or change.content or change.value)[:MAX_QUOTE]
-        time = event.record_time
         return [
-            Seen(conversation_id=event.conversation_id, question_id=event.question_id, quote=quote, record_time=time)
+            Seen(
+                conversation_id=event.conversation_id,
+                question_id=event.question_id,
+                quote=quote,
+                record_time=event.record_time,
+                said_at=event.said_at,
+            )
         ]
 
 
@@ -45,19 +50,20 @@ def source_of(event: FeaturesObserved) -> str:
     return event.command_id or event.question_id or event.event_id
 
 
+def said(one: FeaturesObserved | UserFeature | Seen) -> datetime:
+    """When it was said: at its record, or before it where an old conversation was taken in."""
+    return min(one.said_at or one.record_time, one.record_time)
+
+
 def is_forgotten(mark: UserFeature, event: FeaturesObserved) -> bool:
-    """Whether the feature was deleted after the event's record; what a model deleted holds for no hand."""
-    is_overruled = event.source != "CHAT_EXTRACT" and not is_by_hand(mark)
-    return mark.forgotten_until is not None and event.record_time <= mark.forgotten_until and not is_overruled
-
-
-def is_by_hand(feature: UserFeature) -> bool:
-    return feature.source != "CHAT_EXTRACT"
+    """Whether the feature was deleted after it was said; what a model deleted holds for no hand."""
+    is_overruled = is_by_hand(event.source) and not is_by_hand(mark.source)
+    return mark.forgotten_until is not None and said(event) <= mark.forgotten_until and not is_overruled
 
 
 def last_said(feature: UserFeature) -> datetime:
-    """The latest record that said the present value."""
-    return max([feature.record_time, *(seen.record_time for seen in feature.evidence[-1:])])
+    """When the present value was last said."""
+    return max([said(feature), *(said(seen) for seen in feature.evidence[-1:])])
 
 
 def begun(feature_id: str, slot: str, statement: Statement, mark: UserFeature | None = None) -> UserFeature:
@@ -77,27 +83,30 @@ def begun(feature_id: str, slot: str, statement: Statement, mark: UserFeature | 
         version=statement.version,
         create_time=statement.now,
         update_time=statement.now,
-        last_seen_time=event.record_time,
+        last_seen_time=said(event),
         record_time=event.record_time,
+        said_at=event.said_at,
         forgotten_until=mark.forgotten_until if mark else None,
         deleted_hash=mark.deleted_hash if mark else "",
     )
 
 
 def confirmed(known: UserFeature, statement: Statement) -> UserFeature:
-    """The same again: the value stays in the words in which it was first said."""
+    """The same again: the value stays in the words in which it was first said, unless they are fuller now."""
     event, change = statement.event, statement.change
     changes: dict[str, Any] = {
         "confidence": known.confidence + (event.command_id is None),
-        "evidence": sorted([*known.evidence, *statement.seen], key=lambda seen: seen.record_time)[-MAX_SEEN:],
-        "last_seen_time": max(known.last_seen_time, event.record_time),
+        "evidence": sorted([*known.evidence, *statement.seen], key=said)[-MAX_SEEN:],
+        "last_seen_time": max(known.last_seen_time, said(event)),
     }
-    if event.record_time >= known.last_seen_time:
+    if said(event) >= known.last_seen_time:
         changes["status"] = "ACTIVE"
-    if event.record_time >= last_said(known) and (statement.is_by_hand or not is_by_hand(known)):
-        changes |= {"content": change.content or known.content, "category": _category(known, change)}
+    if said(event) >= last_said(known) and (statement.is_by_hand or not is_by_hand(known.source)):
+        changes |= {"value": fuller_of(known.value, change.value), "content": change.content or known.content}
+        changes |= {"category": _category(known, change)}
     if statement.is_by_hand:
-        changes |= {"source": event.source, "record_time": max(known.record_time, event.record_time)}
+        at = max(known.record_time, event.record_time)
+        changes |= {"source": event.source, "record_time": at, "said_at": event.said_at}
     return _changed(known, statement, **changes)
 
 
@@ -109,7 +118,7 @@ def replaced(known: UserFeature, statement: Statement) -> UserFeature:
         content=known.content,
         source=known.source,
         conversation_id=known.source_conversation_id,
-        until=event.record_time,
+        until=said(event),
         reason=_OVERRULED if statement.is_by_hand else _OVERTAKEN,
     )
     return _changed(
@@ -124,16 +133,17 @@ def replaced(known: UserFeature, statement: Statement) -> UserFeature:
         source_conversation_id=event.conversation_id,
         evidence=statement.seen,
         history=_bounded([*known.history, earlier]),
-        last_seen_time=max(known.last_seen_time, event.record_time),
-        record_time=max(known.record_time, event.record_time),
+        last_seen_time=max(known.last_seen_time, said(event)),
+        record_time=max(known.record_time, event.record_time) if statement.is_by_hand else event.record_time,
+        said_at=event.said_at,
     )
 
 
 def told_late(known: UserFeature, statement: Statement) -> UserFeature:
     """With what was said before the present value, and is heard of after it, in the history."""
     event, change = statement.event, statement.change
-    began = known.evidence[0].record_time if known.evidence else known.record_time
-    until = min([one.until for one in known.history if one.until > event.record_time], default=began)
+    began = said(known.evidence[0] if known.evidence else known)
+    until = min([one.until for one in known.history if one.until > said(event)], default=began)
     late = Earlier(
         value=change.value,
         content=change.content,
@@ -171,8 +181,9 @@ def deleted(known: UserFeature, statement: Statement, key: str) -> UserFeature:
         evidence=[],
         history=[],
         record_time=statement.event.record_time,
-        forgotten_until=statement.event.record_time,
-        deleted_hash=hash_of(known.value, known.user_id, key),
+        said_at=statement.event.said_at,
+        forgotten_until=said(statement.event),
+        deleted_hash=hash_of(known, known.user_id, key),
     )
     return emptied.model_copy(update={"heard": [heard for heard in emptied.heard if heard.is_command]})
 

@@ -9,18 +9,18 @@ from pipeline.domain.feature_states import (
     begun,
     confirmed,
     deleted,
-    is_by_hand,
     is_forgotten,
     last_said,
     looked_at,
     noted,
     replaced,
+    said,
     source_of,
     told_late,
 )
-from pipeline.domain.slots import folded, hash_of, is_meant, meaning_of, slot_of, subject_of
+from pipeline.domain.slots import folded, hash_of, is_meant, is_same, slot_of, subject_of
 from schemas.events import derived_id
-from schemas.features import MAX_FEATURES, MAX_SEEN, FeatureChange, UserFeature
+from schemas.features import MAX_FEATURES, MAX_SEEN, FeatureChange, UserFeature, is_by_hand
 from schemas.memory_events import FeaturesObserved
 
 #: Why a change has no effect, in plain words.
@@ -42,8 +42,6 @@ class Merged:
     """The features as they are to be, each one version on; of version 1 those that are new."""
     leaving: list[UserFeature] = field(default_factory=list)
     """Features as they are stored, for which there is no room."""
-    features: list[UserFeature] = field(default_factory=list)
-    """All features after it."""
     skipped: list[str] = field(default_factory=list)
     """Why, for each change that has no effect."""
     done: tuple[str, int] | None = None
@@ -69,7 +67,7 @@ def merge(
 def _last_of_each(changes: Iterable[FeatureChange]) -> list[FeatureChange]:
     """What is observed, once a subject: the last word counts."""
     observed = [change for change in changes if change.operation == "OBSERVE"]
-    return list({change.feature_id or subject_of(slot_of(change.slot)): change for change in observed}.values())
+    return list({change.feature_id or subject_of(change.slot): change for change in observed}.values())
 
 
 class _Merging:
@@ -79,7 +77,7 @@ class _Merging:
         self._stored = {feature.slot: feature for feature in features}
         self._after = dict(self._stored)
         self._event, self._now, self._key = event, now, key
-        self._observed = {subject_of(slot_of(one.slot)) for one in event.changes if one.operation == "OBSERVE"}
+        self._observed = {subject_of(one.slot) for one in event.changes if one.operation == "OBSERVE"}
         self._merged = Merged()
 
     def forget(self, change: FeatureChange) -> None:
@@ -94,18 +92,19 @@ class _Merging:
             self._skip(UNKNOWN)
 
     def _forget_one(self, feature: UserFeature, change: FeatureChange) -> None:
-        at, proposed = self._event.record_time, self._event.observed_by == "feature-extraction"
+        at, proposed = said(self._event), self._event.observed_by == "feature-extraction"
         is_once = proposed or self._event.command_id is not None or subject_of(feature.slot) in self._observed
         if is_once and self._is_heard(feature):
             self._skip(HEARD)
         elif feature.status == "DELETED":
-            if at > feature.record_time:  # what was said in between is forgotten, too
-                moved = {"record_time": at, "forgotten_until": at, "version": self._next_version(feature)}
-                self._after[feature.slot] = feature.model_copy(update=moved)
+            if at > said(feature):  # what was said in between is forgotten, too
+                moved = {"record_time": self._event.record_time, "said_at": self._event.said_at, "forgotten_until": at}
+                version = self._next_version(feature)
+                self._after[feature.slot] = feature.model_copy(update={**moved, "version": version})
             self._skip(UNKNOWN)
         elif not self._is_at(feature, change.version):
             self._skip(MOVED_ON)
-        elif proposed and is_by_hand(feature):
+        elif proposed and is_by_hand(feature.source):
             self._skip(BY_HAND)
         elif at < last_said(feature):
             self._skip(LATE)
@@ -125,7 +124,7 @@ class _Merging:
             self._begin(known, change)
         elif not self._is_at(known, change.version):
             self._skip(MOVED_ON)
-        elif meaning_of(known.value) == meaning_of(change.value):
+        elif is_same(known.value, change.value):
             self._put(confirmed(known, self._statement(change, known)))
         else:
             self._contradict(known, change)
@@ -134,24 +133,24 @@ class _Merging:
         """A deleted feature comes back by a later statement, or by the one that replaces what it forgets."""
         if change.feature_id is not None or self._event.command_kind == "EDIT_FEATURE":
             self._skip(UNKNOWN)
-        elif self._was_deleted(change.value):
+        elif self._was_deleted(change):
             self._skip(DELETED)
         else:
             slot = known.slot if known else slot_of(change.slot)
             feature_id = known.feature_id if known else derived_id("feature", self._event.user_id, slot)
             self._put(begun(feature_id, slot, self._statement(change, known), known))
 
-    def _was_deleted(self, value: str) -> bool:
-        """Whether the value was deleted after this was said, from whatever slot."""
-        hashed = hash_of(value, self._event.user_id, self._key)
+    def _was_deleted(self, change: FeatureChange) -> bool:
+        """Whether the same sentence was deleted after this was said, from whatever slot."""
+        hashed = hash_of(change, self._event.user_id, self._key)
         return any(one.deleted_hash == hashed and is_forgotten(one, self._event) for one in self._stored.values())
 
     def _contradict(self, known: UserFeature, change: FeatureChange) -> None:
         """Another value takes the place of one that is neither set by hand nor later."""
         statement = self._statement(change, known)
-        is_equal = statement.is_by_hand == is_by_hand(known)
-        settled = known.record_time if is_by_hand(known) else last_said(known)
-        if is_equal and self._event.record_time < settled:
+        is_equal = statement.is_by_hand == is_by_hand(known.source)
+        settled = said(known) if is_by_hand(known.source) else last_said(known)
+        if is_equal and said(self._event) < settled:
             self._skip(LATE)
             if self._event.command_id is None:
                 self._put(told_late(known, statement))
@@ -166,7 +165,7 @@ class _Merging:
         known = self._found(change)
         if known is None or known.status == "DELETED":
             self._skip(UNKNOWN)
-        elif is_by_hand(known):
+        elif is_by_hand(known.source):
             self._skip(BY_HAND)
         elif known.last_seen_time >= self._event.record_time - stale:
             self._skip(LATE)
@@ -182,7 +181,6 @@ class _Merging:
                 self._merged.leaving.append(stored)
             else:
                 self._skip(FULL)
-        self._merged.features = list(self._after.values())
         self._merged.changed = [
             feature for slot, feature in self._after.items() if feature is not self._stored.get(slot)
         ]
@@ -192,9 +190,8 @@ class _Merging:
         features = self._after.values()
         if change.feature_id is not None:
             return next((one for one in features if one.feature_id == change.feature_id), None)
-        slot = slot_of(change.slot)
-        known = self._after.get(slot)
-        return known or next((one for one in features if subject_of(one.slot) == subject_of(slot)), None)
+        known = self._after.get(slot_of(change.slot))
+        return known or next((one for one in features if subject_of(one.slot) == subject_of(change.slot)), None)
 
     def _is_at(self, feature: UserFeature, version: int | None) -> bool:
         stored = self._stored.get(feature.slot)
@@ -229,8 +226,8 @@ def _least(features: Iterable[UserFeature]) -> list[UserFeature]:
     latest = max((feature.last_seen_time for feature in alive), default=None)
 
     def rank(feature: UserFeature) -> tuple[bool, bool, int, datetime, str]:
-        said = feature.last_seen_time
-        return is_by_hand(feature), said == latest, feature.confidence, said, feature.slot
+        seen = feature.last_seen_time
+        return is_by_hand(feature.source), seen == latest, feature.confidence, seen, feature.slot
 
     return sorted(alive, key=rank)[: max(len(alive) - MAX_FEATURES, 0)]
 

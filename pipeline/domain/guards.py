@@ -23,6 +23,11 @@ _CLAUSE_END = re.compile(
     re.IGNORECASE,
 )
 
+#: "a pilot with 6000 hours", and not "a nurse called".
+_DESCRIPTION = re.compile(
+    r"\s*an?\s+(?:[\w-]+\s+){0,2}?[\w-]+(?<!ed)(?<!said)(?<!says)(?<!told)\s*(?:$|\b(?:with|of|from|in|at|for|by|who|and)\b)",
+    re.IGNORECASE,
+)
 #: How many characters before and after a quote a guard reads: no plain clause is longer, and some texts have no end.
 _SIGHT = 120
 
@@ -52,11 +57,33 @@ def _with_appositions(found: list[Span], text: str) -> tuple[Span, ...]:
 
 
 def _apposed(before: str, between: str, clause: str) -> bool:
-    """Whether a clause says who the person is whose name or relation ends the one before."""
-    return (
-        between.strip() in {"", ",", "("}
-        and _apposition().match(clause) is not None
-        and _person().search(before[-_SIGHT:]) is not None
+    """Whether a clause says who the person is whose name or relation ends the one before, or is its subject."""
+    if between.strip() not in {"", ",", "(", "，"}:
+        return False
+    before = _plain(before[-_SIGHT:])
+    if _apposition().match(clause) and _person().search(before):
+        return True
+    if _self().search(clause[:_SIGHT]):
+        return False
+    if _DESCRIPTION.match(clause):
+        return _subject().match(before) is not None and not _self().search(before)
+    return _chinese_person().search(before) is not None and re.match(r"\s*\S{1,7}的?\s*$", clause) is not None
+
+
+@lru_cache(maxsize=1)
+def _subject() -> re.Pattern[str]:
+    """A person at the beginning of a clause: "my sister-in-law", "hubby"."""
+    return re.compile(rf"\W*(?:{_relation()}|(?:{'|'.join(words('people')['en']['bare'])})\b)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _chinese_person() -> re.Pattern[str]:
+    """Somebody for whom something is asked or bought, or who ends a clause: 替我表哥问一下, 我闺蜜她爸."""
+    zh = words("people")["zh"]
+    relation, owner = ("|".join(sorted(zh[kind], key=len, reverse=True)) for kind in ("relations", "owners"))
+    return re.compile(
+        rf"(?:(?:替|帮|给|为|代)(?:{owner})?家?的?(?:{relation})[^，,我]{{0,10}}"
+        rf"|^\W*(?:{owner})家?的?(?:{relation})(?:(?:的|他|她|家)+(?:{relation}))?)$"
     )
 
 
@@ -100,8 +127,8 @@ def clauses_in(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _someone() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Clauses that say something of another person, in English, in Chinese, and by an apposition; `rest` says it."""
+def _someone() -> tuple[re.Pattern[str], ...]:
+    """Clauses that say something of another person, the last three by a description beside; `rest` says it."""
     people = words("people")
     en, zh = people["en"], people["zh"]
     relation = "|".join(sorted(en["relations"], key=len, reverse=True))
@@ -130,7 +157,16 @@ def _someone() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
         rf"(?P<gap>[^我俺]{{0,6}}?)(?P<rest>(?:{'|'.join(zh['verbs'])}).*)",
         re.IGNORECASE | re.DOTALL,
     )
-    return english, chinese, apposed
+    person = rf"(?:{_relation()}|\b(?:{'|'.join(en['some'])})\s+(?:[\w-]+\s+)?{kin})"
+    handed = re.compile(
+        rf"(?:\bfor\s+{person}|^\W*{_relation()}(?:\s+\w+){{0,2}})(?:-in-law)?(?P<gap>\s*):\s*(?P<rest>.*)",
+        re.IGNORECASE | re.DOTALL,
+    )
+    described = re.compile(rf"^{_subject().pattern}(?P<gap>[^,(]*)[,(]\s*(?P<rest>an?\s.*)", re.IGNORECASE | re.DOTALL)
+    chinese_described = re.compile(
+        rf"(?:{_chinese_person().pattern.removesuffix('$')})(?P<gap>\s*)[，,]\s*(?P<rest>.*)", re.DOTALL
+    )
+    return english, chinese, handed, described, chinese_described, apposed
 
 
 @lru_cache(maxsize=1)
@@ -185,7 +221,7 @@ def is_kin(name: str) -> bool:
 
 def said_of_other(clause: str, name: str) -> bool:
     """Whether the clause says the role of somebody else ("my sister is a nurse", 我妹妹是护士)."""
-    clause, apposed = _plain(clause), _someone()[-1]
+    clause, described = _plain(clause), _someone()[-3:]
     for pattern in _someone():
         for match in pattern.finditer(clause):
             before = clause[: match.start()].rstrip()
@@ -195,7 +231,7 @@ def said_of_other(clause: str, name: str) -> bool:
                 continue
             rest = _self().split(match["rest"], maxsplit=1)[0]
             # "My boss, a developer himself" is no sign against a Rust developer.
-            said = mentions if is_kin(name) or pattern is apposed else hints_at
+            said = mentions if is_kin(name) or pattern in described else hints_at
             if said(rest, name):
                 return True
     return False

@@ -7,6 +7,7 @@ from pipeline.domain.asks import Language
 from pipeline.domain.injected import tagged
 from pipeline.domain.recall import Recalled
 from pipeline.domain.relevance import MOST_CHARACTERS, fitting, line_of
+from pipeline.domain.slots import ANSWERING
 from schemas.features import KnownFeature, Summary
 from schemas.role import CommunicationPreferences, PreferenceField, TrackEntry
 
@@ -88,11 +89,7 @@ _WORDS: dict[Language, dict[str, str]] = {
 }
 _NOTHING = Recalled()
 #: Each preference's name on the wire, and in Python.
-FIELDS: dict[PreferenceField, str] = {
-    "detailLevel": "detail_level",
-    "contentDepth": "content_depth",
-    "responseFormat": "response_format",
-}
+FIELDS = ANSWERING
 
 
 @dataclass(frozen=True)

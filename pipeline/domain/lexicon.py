@@ -158,6 +158,8 @@ class Lexicon:
     numbers: dict[str, str]
     known: frozenset[str]
     """Every normal word of the tables, for telling a slip of the pen from another word."""
+    no_slips: frozenset[str]
+    """Normal words of occupations, and others, that are no slip of the pen for a word of the tables."""
     longest_han: int
 
 
@@ -286,8 +288,13 @@ def lexicon() -> Lexicon:
         ),
         numbers={normal(fold(word)): number for number, line in narrowing["numbers"].items() for word in line},
         known=frozenset(word for name in (*roles, *modifiers) for word in name),
+        no_slips=frozenset(word for name in (*_occupations(), *narrowing["no_slips"]) for word in phrase(name)),
         longest_han=max(map(len, (*han_roles, *han_modifiers))),
     )
+
+
+def _occupations() -> list[str]:
+    return [name for name in words("occupations")["en"].split(",") if name.strip()]
 
 
 def _one(name: str) -> Phrase:

@@ -12,8 +12,9 @@ from pipeline.domain.languages import fits_language
 from pipeline.domain.proposals import MAX_READ, object_of, text_of
 from pipeline.domain.quoting import Ground, Span, ground_of, inside
 from pipeline.domain.remembering import is_planted
-from pipeline.domain.slots import ANSWERING, folded, slot_of
-from pipeline.domain.spelling import spans
+from pipeline.domain.scripts import in_script_of
+from pipeline.domain.slots import ANSWERING, SKILL, TARGET, folded, slot_of, subject_of
+from pipeline.domain.spelling import has_han, spans
 from pipeline.ports import Json
 from pipeline.words import words
 from schemas.features import (
@@ -63,7 +64,7 @@ def read_changes(raw: Json, message: str, known: Sequence[KnownFeature]) -> Obse
     for item in items:
         change = _change(item, ground, slots) if isinstance(item, dict) else None
         if change is not None and len(changes) < MAX_OBSERVED:
-            changes.setdefault(slot_of(change.slot), change)
+            changes.setdefault(subject_of(change.slot), change)
     return Observed(list(changes.values()), len(items) - len(changes))
 
 
@@ -85,9 +86,11 @@ def _change(item: dict[str, Any], ground: Ground, slots: Mapping[str, str]) -> F
     if slot_of(slot) in ANSWERING or (operation == "FORGET" and slot_of(slot) not in slots):
         return None
     content = text_of(_plain(item.get("content")), MAX_CONTENT) or ""
-    said = (text for text in (value, content) if text)
+    is_named = slot_of(slot) in (*slots, SKILL, TARGET)
+    said = [text for text in (value, content, "" if is_named else slot) if text]
     if (operation == "OBSERVE" and not value) or not all(fits_language(text, ground.text) for text in said):
         return None
+    value, content = (in_script_of((ground.text,), text) if has_han(text) else text for text in (value, content))
     quote = ground.text[place[0] : place[1]]
     return FeatureChange(
         operation=operation,

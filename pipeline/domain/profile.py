@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from pipeline.domain.slots import ANSWERING, SKILL, TARGET
-from schemas.features import MAX_HISTORY, Left, UserFeature, UserProfile
+from schemas.features import MAX_HISTORY, Left, UserFeature, UserProfile, is_by_hand
 from schemas.wire import UserId
 
 #: The most preferences of a profile: those set by hand first, then the surest, then the newest.
@@ -56,6 +56,6 @@ def _preferences(active: Iterable[UserFeature]) -> Sequence[UserFeature]:
         return preferred
 
     def rank(feature: UserFeature) -> tuple[bool, int, datetime, str]:
-        return feature.source != "CHAT_EXTRACT", feature.confidence, feature.record_time, feature.slot
+        return is_by_hand(feature.source), feature.confidence, feature.record_time, feature.slot
 
     return sorted(preferred, key=rank)[-MAX_PREFERENCES:]

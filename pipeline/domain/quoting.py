@@ -41,6 +41,8 @@ _BELOW = re.compile(r"\n\s*+(\S.*?)(?=\n\s*\n|\Z)", re.DOTALL)
 _LEAD_LENGTH = 120
 #: A line with more colons than this is no line that hands something over.
 _MOST_COLONS = 20
+#: Nobody asks about more letters than these at once.
+_MOST_LETTERS = 5
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def ground_of(text: str) -> Ground:
     quoted = [span for marks in _MARKS for span in _between(*marks, text)]
     quoted.extend(match.span() for match in _QUOTED_LINE.finditer(text))
     quoted.extend(_messages(text))
+    quoted.extend(_letters(text))
     quoted.extend(_handed_over(text))
     quoted.extend(voices(text))
     return Ground(text, tuple(quoted), tuple(code), tuple(_lines_like("planted", text)))
@@ -136,6 +139,30 @@ def _end_of_message(text: str, start: int) -> int:
             break
         place = start + match.end()
     return place
+
+
+def _letters(text: str) -> list[Span]:
+    """From "Dear Sir," to the name under "Kind regards"; what opens the question is the user's own greeting."""
+    found: list[Span] = []
+    opening = len(text) - len(text.lstrip())
+    for line in _LINE.finditer(text):
+        if len(found) == _MOST_LETTERS:
+            break
+        if found and line.start() < found[-1][1]:
+            continue
+        if line.start() > opening and _patterns("salutations").fullmatch(line[0].strip()):
+            found.append((line.start(), _end_of_letter(text, line.end())))
+    return found
+
+
+def _end_of_letter(text: str, start: int) -> int:
+    """The end of the paragraph with the words that close it; without any, of the first paragraph."""
+    closing = next((line for line in _LINE.finditer(text, start) if _patterns("closings").match(line[0].strip())), None)
+    if closing:
+        empty = re.compile(r"\n\s*\n|\Z").search(text, closing.end())
+        return empty.start() if empty else len(text)
+    below = _BELOW.match(text, start)
+    return below.end() if below else len(text)
 
 
 def _handed_over(text: str) -> list[Span]:

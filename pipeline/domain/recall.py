@@ -5,17 +5,12 @@ from dataclasses import dataclass
 
 from pipeline.domain.mentions import mentions_any_form
 from pipeline.domain.proposals import preferences_of
-from pipeline.domain.relevance import by_relevance, fitting
-from pipeline.domain.slots import SKILL, is_meant, slot_of, subject_of
-from pipeline.domain.spelling import fold
-from schemas.features import FeatureChange, KnownFeature, Summary, UserFeature
+from pipeline.domain.relevance import as_known, by_relevance, fitting
+from pipeline.domain.slots import ANSWERING, SKILL, is_meant, slot_of, subject_of
+from schemas.features import FeatureChange, KnownFeature, Summary, UserFeature, is_by_hand
 from schemas.role import CommunicationPreferences
 
 _NONE = CommunicationPreferences()
-#: The slots that say how to answer, as they are stored, and their names on the wire.
-_SHAPING = {
-    fold(field.alias or name): field.alias or name for name, field in CommunicationPreferences.model_fields.items()
-}
 
 
 @dataclass(frozen=True)
@@ -45,45 +40,34 @@ def recall(
     """
     told = [change for change in wishes if change.operation == "OBSERVE"]
     forgotten = [change for change in wishes if change.operation == "FORGET"]
-    spoken_of = {_subject(change.slot) for change in wishes}
+    spoken_of = {subject_of(change.slot) for change in wishes}
     denied = list(denied)
     active = [
         feature
         for feature in _one_a_slot(stored)
-        if _subject(feature.slot) not in spoken_of
+        if subject_of(feature.slot) not in spoken_of
         and not any(is_meant(change.slot, feature) for change in forgotten)
         and not (feature.category == "PERSONAL_INFO" and any(mentions_any_form(feature.value, name) for name in denied))
     ]
-    ranked = [*map(_known, told), *map(_known, by_relevance(active, question))]
-    values = {fold(known.slot): known.value for known in ranked}
+    ranked = [*map(as_known, told), *map(as_known, by_relevance(active, question))]
+    values = {slot_of(known.slot): known.value for known in ranked}
     return Recalled(
-        features=fitting(known for known in ranked if fold(known.slot) not in (SKILL, *_SHAPING)),
+        features=fitting(known for known in ranked if slot_of(known.slot) not in (SKILL, *ANSWERING)),
         summary=summary if summary and summary.turn < turn and _says_something(summary) else None,
         skill=values.get(SKILL, ""),
         preferences=_preferences(values),
     )
 
 
-def _subject(slot: str) -> str:
-    return subject_of(slot_of(slot))
-
-
 def _one_a_slot(stored: Sequence[UserFeature]) -> list[UserFeature]:
-    """The active features, of each slot the user's own one or else the newest."""
-    ranked = sorted(stored, key=lambda one: (one.source == "MANUAL", one.last_seen_time))
-    return list({_subject(one.slot): one for one in ranked if one.status == "ACTIVE" and one.value}.values())
-
-
-def _known(feature: UserFeature | FeatureChange) -> KnownFeature:
-    source = feature.source if isinstance(feature, UserFeature) else "CHAT_EXTRACT"
-    return KnownFeature(
-        slot=feature.slot, value=feature.value, content=feature.content, category=feature.category, source=source
-    )
+    """The active features, of each slot the one set by hand or else the newest."""
+    ranked = sorted(stored, key=lambda one: (is_by_hand(one.source), one.last_seen_time))
+    return list({subject_of(one.slot): one for one in ranked if one.status == "ACTIVE" and one.value}.values())
 
 
 def _preferences(values: Mapping[str, str]) -> CommunicationPreferences:
     """Those whose value can be read."""
-    wanted = {field: {"value": values[slot], "scope": "stable"} for slot, field in _SHAPING.items() if slot in values}
+    wanted = {slot: {"value": values[slot], "scope": "stable"} for slot in ANSWERING if slot in values}
     return preferences_of(wanted)[0]
 
 

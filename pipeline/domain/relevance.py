@@ -9,7 +9,7 @@ from math import log
 from pipeline.domain.lexicon import normal
 from pipeline.domain.spelling import HAN, fold, has_han
 from pipeline.words import words
-from schemas.features import KnownFeature, UserFeature
+from schemas.features import FeatureChange, KnownFeature, UserFeature, is_by_hand
 
 #: The most facts that one question is told, and their characters together.
 MOST_FEATURES, MOST_CHARACTERS = 20, 1500
@@ -17,12 +17,20 @@ MOST_FEATURES, MOST_CHARACTERS = 20, 1500
 _AROUND = len("- \n")
 #: BM25: how soon a word's repetition stops to count, and how much a long text is worth less.
 _SATURATION, _LENGTH = 1.2, 0.5
+#: The longest text whose words are kept for the next time: about that of a fact.
+_KEPT = 200
 _RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:'[a-z]+)?")
 _ENDING = re.compile(
     r"(?<=[a-z]{4})(?:ations?|ingly|ements?|ments?|ness|ions?|ance|ence|able|ible|ally|er|or|ly|al|ive)$"
     r"|(?<=[a-z]{3})(?:ings?|ied|ies|ed|es|s|e|y)$"
 )
 _DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1$")
+
+
+def as_known(fact: UserFeature | FeatureChange) -> KnownFeature:
+    """A fact as guidance and models are told of it; what a turn says is overheard."""
+    told = {name: getattr(fact, name) for name in KnownFeature.model_fields if hasattr(fact, name)}
+    return KnownFeature.model_validate(told)
 
 
 def line_of(feature: KnownFeature) -> str:
@@ -32,12 +40,12 @@ def line_of(feature: KnownFeature) -> str:
 
 
 def by_relevance(features: Sequence[UserFeature], question: str) -> list[UserFeature]:
-    """The facts most like the question first, then the user's own, the surest, the newest."""
+    """The facts most like the question first, then those set by hand, the surest, the newest."""
     alike = _similarities(question, [f"{feature.slot} {feature.content or feature.value}" for feature in features])
 
     def rank(at: int) -> tuple[float, bool, int, float, str]:
         one = features[at]
-        return -alike[at], one.source != "MANUAL", -one.confidence, -one.last_seen_time.timestamp(), one.slot
+        return -alike[at], not is_by_hand(one.source), -one.confidence, -one.last_seen_time.timestamp(), one.slot
 
     return [features[at] for at in sorted(range(len(features)), key=rank)]
 
@@ -75,9 +83,17 @@ def _similarities(question: str, texts: Sequence[str]) -> list[float]:
     ]
 
 
-@lru_cache(maxsize=4096)
 def terms(text: str) -> tuple[str, ...]:
     """The stems of the words and the pairs of Chinese characters that say something, in their order."""
+    return _kept_terms(text) if len(text) <= _KEPT else _terms(text)
+
+
+@lru_cache(maxsize=4096)
+def _kept_terms(text: str) -> tuple[str, ...]:
+    return _terms(text)
+
+
+def _terms(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for run in _RUN.findall(fold(text)):
         if has_han(run):

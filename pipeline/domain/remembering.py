@@ -8,6 +8,7 @@ from pipeline.domain.facts import MAX_FACTS, facts
 from pipeline.domain.injected import without_injected
 from pipeline.domain.mentions import is_a_role
 from pipeline.domain.quoting import ground_of
+from pipeline.domain.slots import EVERYTHING, subject_of
 from pipeline.domain.spelling import has_han, simplified
 from pipeline.words import words
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange
@@ -25,7 +26,7 @@ def wishes(text: str) -> list[FeatureChange]:
     for sentence, quote in _own_sentences(without_injected(text)[:_LONGEST]):
         if not is_planted(quote):
             for change in _forgotten(sentence, quote) or _kept(sentence, quote):
-                found[change.operation, change.slot.casefold()] = change
+                found[change.operation, subject_of(change.slot)] = change
     return list(found.values())[:MAX_FACTS]
 
 
@@ -84,10 +85,11 @@ def _note(said: str, quote: str) -> list[FeatureChange]:
     """A wish that is no fact of a known kind, by the words it begins with."""
     note = words("remembering")["note"]
     match = re.match(note["zh_subject" if has_han(said) else "subject"], _plain(said), re.IGNORECASE)
-    if match:
+    if match and not re.fullmatch(note["nobody"], match["slot"], re.IGNORECASE):
         slot, value = (said[slice(*match.span(part))] for part in ("slot", "value"))
     else:
-        slot, value = (said[:8] if has_han(said) else " ".join(said.split()[:5])), said
+        value = re.sub(note["begins"], "", said, count=1, flags=re.IGNORECASE)
+        slot = value[:8] if has_han(value) else " ".join(value.split()[:5])
     slot, value = slot.strip(" ,，.。'")[:MAX_SLOT], value.strip(" ,，.。")[:MAX_VALUE]
     if not slot or not value:
         return []
@@ -98,6 +100,8 @@ def _forgotten(sentence: str, quote: str) -> list[FeatureChange]:
     said, plain = _said("forget", sentence), _plain(sentence)
     if not said or _whole("asks").search(plain) or _whole("not_forgotten").search(_plain(said)):
         return []
+    if _whole("everything").search(_plain(said)):
+        return [FeatureChange(operation="FORGET", slot=EVERYTHING, quote=quote)]
     end = _whole("forget_ends").search(_plain(said))
     meant = said[: end.start()] if end else said
     begin = _whole("forget_begins").match(_plain(meant))

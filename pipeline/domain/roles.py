@@ -6,7 +6,7 @@ from functools import lru_cache
 from string import ascii_lowercase
 
 from pipeline.domain.lexicon import Phrase, han_stem, lexicon, normal
-from pipeline.domain.spelling import fold, has_han
+from pipeline.domain.spelling import fold, has_han, of_the_mainland
 
 _HAN_NUMERAL = "〇零一二两俩仨三四五六七八九十"
 _HAN_NUMBER = re.compile(
@@ -16,6 +16,8 @@ _SCHOOL_YEAR = re.compile(r"([大高初研博硕])([一二三四五])(?:年级)?
 _SCHOOLS = {"大": "大学", "高": "高中", "初": "初中", "研": "研究生", "博": "博士", "硕": "硕士"}
 _HAN_NOT = re.compile(r"非(?!遗|洲|常|凡)|不(?!动产|锈|良)|无(?=[证照])|未(?=[成婚])")
 _HAN_PLAIN_START = ("前端", "前台", "前厅", "原画", "原创", "原料", "无人", "无线", "无障碍", "没药", "曾祖", "前线")
+#: Words with one of these differ by a letter that is meant: ontologist and oncologist, shipowner and shopowner.
+_EXACT_ENDINGS = ("ologist", "owner", "maker", "keeper", "worker", "builder")
 _DIGITS = re.compile(r"\d+")
 #: "engineer, software" and "teacher (maths)".
 _INVERTED = re.compile(r"^([\w'-]+)\s*[,(]\s*([\w' -]+?)\s*\)?$")
@@ -55,9 +57,10 @@ def role_of(name: str) -> Role:
     whole = _whole(key, chinese)
     if whole is not None:
         return _role(key, list(whole), frozenset(), frozenset(), "")
-    if chinese:
-        return _read_han(key)
-    return _read_plain(key)
+    if not chinese:
+        return _read_plain(key)
+    plain = of_the_mainland(key)
+    return _read_han(key) if plain == key else role_of(plain)
 
 
 def _whole(key: str, chinese: bool) -> Phrase | None:
@@ -67,7 +70,14 @@ def _whole(key: str, chinese: bool) -> Phrase | None:
         known = tables.han_roles.get(name)
         stem = han_stem(name)
         return known or (tables.han_stems.get(stem) if stem and stem != name else None)
-    return tables.roles.get(tuple(normal(word) for word in key.split()))
+    return _known(key.split())
+
+
+def _known(tokens: list[str]) -> Phrase | None:
+    """The role that the words name, also where one word is written as two: "sys admin"."""
+    roles = lexicon().roles
+    known = roles.get(tuple(map(normal, tokens)))
+    return roles.get((normal("".join(tokens)),)) if known is None and len(tokens) == 2 else known
 
 
 def _role(key: str, tokens: list[str], numbers: frozenset[str], turns: frozenset[str], stem: str) -> Role:
@@ -125,9 +135,8 @@ def _head_last(tokens: list[str]) -> list[str]:
 
 def _canonical(tokens: list[str]) -> list[str]:
     """The longest known role at the end under its first name, and every known narrowing before it."""
-    tables = lexicon()
     for start in range(len(tokens)):
-        role = tables.roles.get(tuple(tokens[start:]))
+        role = _known(tokens[start:])
         if role is not None:
             return _narrowing(tokens[:start]) + list(role)
     return _narrowing(tokens)
@@ -151,18 +160,22 @@ def _narrowing(tokens: list[str]) -> list[str]:
 
 
 def _mended(word: str) -> str:
-    """A long word that no table knows, as the known one that it is a slip of the pen away from."""
+    """A long word that no table knows, as the known one that it is a slip of the pen away from.
+
+    Not for an "r" at the end: an employer is no employee, whose last two letters are one to the tables.
+    """
     tables = lexicon()
-    if len(word) < 7 or word in tables.known or not word.isascii():
+    if len(word) < 7 or not word.isascii() or word in tables.known or word in tables.no_slips:
         return word
+    may_differ = len(word) >= 9 and not word.endswith(_EXACT_ENDINGS)
     for place in range(1, len(word)):
         head, tail = word[:place], word[place:]
         tries = [head + tail[1:], head + tail[1:2] + tail[:1] + tail[2:]]
         tries.extend(head + letter + tail for letter in ascii_lowercase)
-        if len(word) >= 9:
+        if may_differ:
             tries.extend(head + letter + tail[1:] for letter in ascii_lowercase)
         for attempt in tries:
-            if len(attempt) >= 7 and attempt in tables.known:
+            if len(attempt) >= 7 and attempt in tables.known and word != f"{attempt}r":
                 return attempt
     return word
 
@@ -226,7 +239,7 @@ def _turned(text: str) -> tuple[str, set[str]]:
 def _han_tokens(text: str) -> list[str]:
     """The longest known role at the end under its first name, and what stands before it in pieces."""
     tables = lexicon()
-    for start in range(len(text) - 1):
+    for start in range(max(len(text) - 1, 1)):
         ending = text[start:]
         role = tables.han_roles.get(ending)
         if role is not None:

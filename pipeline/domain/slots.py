@@ -11,12 +11,19 @@ from pipeline.domain.lexicon import lexicon
 from pipeline.domain.relevance import terms
 from pipeline.domain.spelling import HAN, fold, simplified
 from pipeline.words import words
-from schemas.features import MAX_SLOT, UserFeature
+from schemas.features import MAX_SLOT, FeatureChange, UserFeature
+from schemas.role import PreferenceField
 from schemas.wire import UserId
 
 SKILL, TARGET = "skill", "target"
-#: How the user likes to be answered, in any conversation.
-ANSWERING = ("detailLevel", "contentDepth", "responseFormat")
+#: What a wish to forget says that means all there is.
+EVERYTHING = "*"
+#: How the user likes to be answered: each preference's name on the wire, which is its slot, and in Python.
+ANSWERING: dict[PreferenceField, str] = {
+    "detailLevel": "detail_level",
+    "contentDepth": "content_depth",
+    "responseFormat": "response_format",
+}
 _RESERVED = {slot.casefold(): slot for slot in (SKILL, TARGET, *ANSWERING)}
 
 _CONTRACTED = (
@@ -30,6 +37,12 @@ _JOINT = re.compile(r"(?<=[^\W\d_])[-_‐‑–](?=[^\W\d_])")
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\ufeff]+")
 _BETWEEN_HAN = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
 _ACCENT = re.compile("[\u0300-\u036f]")
+#: "Can not" and "will not" open is one fault.
+_UNABLE = re.compile(r"\b(?:(?:can|will|do|does) not|(?:(?:am|is|are) )?unable to|(?:has |have )?no way to)\b")
+_POINTING = re.compile(r"\b(?:the|this|that)\b|\b(?:it|them)$")
+_WHERE = frozenset({"on", "in", "at"})
+#: What makes another fact of one: a number, a no.
+_CHANGES = re.compile(r"\d|^(?:no|not|never|without|except|but|only|one|two|three|four|five|six)$")
 _QUOTES, _ENDS = "\"'“”‘’「」『』《》 ", ".,;:!?。、 "
 
 
@@ -54,8 +67,9 @@ def slot_of(text: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def subject_of(slot: str) -> str:
-    """What a stored slot is about: the same for the singular and the plural, and for two names of one role."""
+def subject_of(text: str) -> str:
+    """What a slot is about: the same for the singular and the plural, and for two names of one role."""
+    slot = slot_of(text)
     return _role_named().get(slot) or " ".join(map(_singular, slot.split()))
 
 
@@ -65,9 +79,34 @@ def meaning_of(value: str) -> str:
     return _role_named().get(folded(value)) or folded(value)
 
 
-def hash_of(value: str, user_id: UserId, key: str) -> str:
-    """By which a value is known once it is deleted."""
-    return hmac.new(key.encode(), f"{user_id}\0{meaning_of(value)}".encode(), hashlib.sha256).hexdigest()
+def is_same(value: str, other: str) -> bool:
+    """Whether two values of one slot say the same, in other words at most: one may tell where or when beside."""
+    return meaning_of(value) == meaning_of(other) or _goes_on(value, other) or _goes_on(other, value)
+
+
+def fuller_of(value: str, other: str) -> str:
+    """Of two values that say the same the one that tells more; else the first."""
+    return other if _goes_on(value, other) and not _goes_on(other, value) else value
+
+
+@lru_cache(maxsize=8192)
+def _said(value: str) -> tuple[str, ...]:
+    """The words of a value, in their order, without those that only point, and one word for not being able to."""
+    return tuple(_UNABLE.sub("not", _POINTING.sub(" ", folded(value))).split())
+
+
+def _goes_on(value: str, other: str) -> bool:
+    """Whether the other says the whole of the value, and after it a place or a time at most: no number and no "not"."""
+    words, more = _said(value), _said(other)[len(_said(value)) :]
+    if not words or _said(other)[: len(words)] != words:
+        return False
+    return not more or (more[0] in _WHERE and not any(map(_CHANGES.search, more)))
+
+
+def hash_of(fact: UserFeature | FeatureChange, user_id: UserId, key: str) -> str:
+    """By which a fact is known once it is deleted: its sentence; of one that has none, slot and value."""
+    said = meaning_of(fact.content or f"{fact.slot}: {fact.value}")
+    return hmac.new(key.encode(), f"{user_id}\0{said}".encode(), hashlib.sha256).hexdigest()
 
 
 def is_meant(wish: str, feature: UserFeature) -> bool:
@@ -75,6 +114,8 @@ def is_meant(wish: str, feature: UserFeature) -> bool:
 
     A wish for "apple juice" does not mean "apple", and one for "my sister's car" not "car".
     """
+    if wish == EVERYTHING:
+        return True
     wanted = set(terms(_light_han().sub(" ", simplified(wish)))) - _light()
     fact = {*terms(feature.slot), *terms(feature.value)}
     return not wanted.isdisjoint(fact) and wanted <= fact.union(terms(feature.content))

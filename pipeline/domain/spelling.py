@@ -25,6 +25,18 @@ def simplified(text: str) -> str:
     return text.translate(_simplify_table())
 
 
+@lru_cache(maxsize=1)
+def _taiwan() -> tuple[re.Pattern[str], dict[str, str]]:
+    table = words("traditional")["taiwan"]
+    return re.compile("|".join(sorted(table, key=len, reverse=True))), table
+
+
+def of_the_mainland(text: str) -> str:
+    """A text in simplified characters with the words of Taiwan as those of the mainland: 行销 as 营销."""
+    pattern, table = _taiwan()
+    return pattern.sub(lambda match: table[match.group()], text)
+
+
 def has_han(text: str) -> bool:
     return _HAN.search(text) is not None
 

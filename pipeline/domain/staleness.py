@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from pipeline.domain.slots import slot_of
+from pipeline.domain.slots import subject_of
 from pipeline.ports import Json
-from schemas.features import MAX_CHANGES, FeatureChange, FeatureOperation, KnownFeature, UserFeature
+from schemas.features import MAX_CHANGES, FeatureChange, FeatureOperation, UserFeature
 from schemas.memory_events import FeaturesObserved
 from schemas.wire import UserId
 
@@ -24,18 +24,17 @@ def by_user(features: Iterable[UserFeature]) -> dict[UserId, list[UserFeature]]:
     return {user_id: theirs[:MAX_CHANGES] for user_id, theirs in users.items()}
 
 
-def as_known(feature: UserFeature) -> KnownFeature:
-    """A feature as a model is told of it."""
-    return KnownFeature.model_validate({name: getattr(feature, name) for name in KnownFeature.model_fields})
-
-
-def looked_at(user_id: UserId, features: Sequence[UserFeature], proposal: Json, week: datetime) -> FeaturesObserved:
-    """What holds by the model's word, and what is stale: all else, also where it said nothing that can be read."""
+def looked_at(
+    user_id: UserId, features: Sequence[UserFeature], proposal: Json, week: datetime
+) -> FeaturesObserved | None:
+    """What holds by the model's word, and what is stale: all else; None where it said nothing that can be read."""
     said = proposal.get("holds") if isinstance(proposal, dict) else None
-    holds = {slot_of(slot) for slot in said if isinstance(slot, str)} if isinstance(said, list) else set()
+    if not isinstance(said, list):
+        return None
+    holds = {subject_of(slot) for slot in said if isinstance(slot, str)}
 
     def change(feature: UserFeature) -> FeatureChange:
-        operation: FeatureOperation = "HOLDS" if feature.slot in holds else "STALE"
+        operation: FeatureOperation = "HOLDS" if subject_of(feature.slot) in holds else "STALE"
         return FeatureChange(operation=operation, slot=feature.slot)
 
     return FeaturesObserved(

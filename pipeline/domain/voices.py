@@ -16,8 +16,11 @@ _CLAUSE_END = re.compile(r"[!?。！？\n,，;；]|\.(?=\s|$)|\sbut\b|\Z", re.IG
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\Z")
 #: A speaker goes on until the line ends or the next one begins.
 _TURN_END = re.compile(rf"\n|(?<=[.!?。！？])(?=\s*[\w{HAN}]{{1,12}}\s*[:：])|\Z")
+#: What a chat puts before a message: [10:02], 21:14 -, [03/11/26, 9:15 pm].
+_CLOCK = r"\[?(?:\d{1,4}[/.-]\d{1,2}(?:[/.-]\d{1,4})?,?\s+)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]m)?\]?(?:\s+[-–])?"
 _LABEL = re.compile(
-    rf"(?:^|(?<=[.!?。！？]))\s*(?:[-*•]\s*)?(?P<label>[^\W\d_{HAN}][\w .'&-]{{0,24}}?|[{HAN}A-Z][{HAN}\w]{{0,5}})"
+    rf"(?:^|(?<=[.!?。！？]))\s*(?:[-*•]\s*)?(?P<time>{_CLOCK}\s*)?"
+    rf"(?P<label>[^\W\d_{HAN}][\w .'&-]{{0,24}}?|[{HAN}A-Z][{HAN}\w]{{0,5}})"
     r"\s*(?:[:：](?!\d|//)|(?<=\d)\s+[-–—]\s)"
 )
 _NAME = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'.-]*){0,2}")
@@ -48,13 +51,20 @@ def _end_of_other(text: str, start: int) -> re.Pattern[str] | None:
         label = labels[-1]["label"].strip()
         if _compiled("own_labels").fullmatch(label):
             return None
-        if _is_speaker(label):
+        if labels[-1]["time"] or _is_speaker(label):
             return _TURN_END
-    if _compiled("lead_ins", _AT_ONCE).search(line) or _compiled("parts").match(text, start):
+    if _compiled("lead_ins", _AT_ONCE).search(line) or _plays(text, start, line):
         return _SENTENCE_END
     if _compiled("beliefs", _AT_ONCE).search(line):
         return _CLAUSE_END
     return _PARAGRAPH_END if _compiled("handovers", _BELOW).search(before) else None
+
+
+def _plays(text: str, start: int, before: str) -> bool:
+    """Whether what begins here is a part that the user plays."""
+    if any(_compiled(kind).match(text, start) for kind in ("parts", "played")):
+        return True
+    return _compiled("served", _AT_ONCE).search(before) is not None and bool(_compiled("serving").match(text, start))
 
 
 def _is_speaker(label: str) -> bool:
@@ -64,10 +74,13 @@ def _is_speaker(label: str) -> bool:
     return any(pattern.fullmatch(label) for pattern in (_compiled("speakers"), _relations(), _NAME))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def _compiled(kind: str, ending: str = "") -> re.Pattern[str]:
-    patterns: str | list[str] = words("voices")[kind]
+    lists = words("voices")
+    patterns: str | list[str] = lists[kind]
     either = patterns if isinstance(patterns, str) else "|".join(patterns)
+    for games in ("games", "games_zh"):
+        either = either.replace(f"{{{games}}}", lists[games])
     return re.compile(f"(?:{either}){ending}", re.IGNORECASE)
 
 

@@ -37,15 +37,17 @@ def topology(*, memory: bool, user_memory: bool, guidance: Literal["fresh", "lat
     logging = Processor("conversation-logging", ("questions", "answers"), conversation_logging.handle)
     extraction = Processor("role-extraction", ("turns",), role_extraction.handle)
     arbitration = Processor("update-arbitration", ("extractions",), update_arbitration.handle)
-    # forgetting works whatever else is off
+    # commands work whatever else is off
     commands = Processor("memory-commands", ("commands",), memory_commands.handle, sees_forgotten=True)
+    jobs = (_WEEKLY,) if memory and user_memory else ()
+    features = Processor("feature-memory", ("features",), feature_memory.handle, jobs=jobs)
     answers = Processor("report-generation", ("guidance",), report_generation.handle)
     if not memory or guidance == "latest":
         answers = Processor("report-generation", ("turns",), report_generation.handle)
     if not memory:
-        return (logging, commands, answers)
+        return (logging, commands, features, answers)
     if not user_memory:
-        return (logging, extraction, arbitration, commands, answers)
+        return (logging, extraction, arbitration, commands, features, answers)
     completed: tuple[TopicName, ...] = ("answers", "reports", "turns")
     return (
         logging,
@@ -53,7 +55,7 @@ def topology(*, memory: bool, user_memory: bool, guidance: Literal["fresh", "lat
         arbitration,
         commands,
         Processor("feature-extraction", completed, feature_extraction.handle),
-        Processor("feature-memory", ("features",), feature_memory.handle, jobs=(_WEEKLY,)),
+        features,
         Processor("summary", completed, summary.handle, jobs=(_IDLE,)),
         answers,
     )

@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pipeline.domain.features import HEARD, Merged, merge
 from pipeline.domain.profile import render_profile, with_left
-from pipeline.domain.staleness import as_known, by_user, looked_at, week_of
+from pipeline.domain.relevance import as_known
+from pipeline.domain.staleness import by_user, looked_at, week_of
 from pipeline.errors import AlreadyStored, ModelFailed, RolestreamError
 from pipeline.ports import Output, Record, Services
 from schemas.features import UserFeature, UserProfile
@@ -17,7 +18,6 @@ log = logging.getLogger(__name__)
 
 #: How often a merge is tried while somebody else writes the same features.
 _TRIES = 20
-_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def handle(event: FeaturesObserved, record: Record, services: Services) -> Sequence[Output]:
@@ -35,7 +35,9 @@ async def handle(event: FeaturesObserved, record: Record, services: Services) ->
         raise RolestreamError(f"the features were written by others {_TRIES} times in a row: replay this record")
     await _render(event.user_id, services)
     _tell(event, merged)
-    return [_receipt(event, event.command_id, merged)] if event.command_id else []
+    if event.command_id is None or event.command_kind is None:
+        return []
+    return [_receipt(event, event.command_id, event.command_kind, merged)]
 
 
 async def _written(merged: Merged, versions: dict[str, int], services: Services) -> bool:
@@ -86,14 +88,14 @@ def _tell(event: FeaturesObserved, merged: Merged) -> None:
         log.info("features of %s: %s changes skipped: %s", event.observed_by, told["count"], reason, extra=told)
 
 
-def _receipt(event: FeaturesObserved, command_id: str, merged: Merged) -> CommandDone:
+def _receipt(event: FeaturesObserved, command_id: str, kind: CommandKind, merged: Merged) -> CommandDone:
     """The same for every delivery, so that its time is the command's."""
     refused = next((reason for reason in merged.skipped if reason != HEARD), "")
     feature_id, version = merged.done if merged.done and not refused else (None, None)
     return CommandDone(
         user_id=event.user_id,
         command_id=command_id,
-        kind=event.command_kind or _kind(event),
+        kind=kind,
         status="refused" if refused else "done",
         reason=refused,
         feature_id=feature_id,
@@ -102,29 +104,36 @@ def _receipt(event: FeaturesObserved, command_id: str, merged: Merged) -> Comman
     )
 
 
-def _kind(event: FeaturesObserved) -> CommandKind:
-    """What was commanded, as far as the changes tell."""
-    change = event.changes[0] if event.changes else None
-    if change and change.operation == "FORGET":
-        return "DELETE_FEATURE"
-    return "EDIT_FEATURE" if change and (change.feature_id or change.version) else "ADD_FEATURE"
-
-
 async def check_stale(services: Services, limit: int = 200) -> list[FeaturesObserved]:
-    """What a week's check says of features long unconfirmed: at most `limit` of them, the longest unseen first.
+    """What a week's check says of features long unconfirmed: about `limit` of them, the longest unseen first.
 
-    A user whose features the model could not look at is left for the next time.
+    A user whose features the model could not look at is left for the next time, and others come in their place.
     """
     week = week_of(services.clock())
-    unconfirmed = await services.features.unconfirmed_features(_BEGINNING, week - services.policy.stale, limit)
-    events = []
-    for user_id, features in by_user(unconfirmed).items():
-        known = [as_known(feature) for feature in features]
-        try:
-            proposal = await services.model.still_hold(known, services.policy.stale.days)
-        except ModelFailed as exc:
-            log.warning("the weekly check could not ask: %s", exc, extra={"action": "check_failed"})
-            continue
-        event = looked_at(user_id, features, proposal.content, week)
-        events.append(event.model_copy(update={"cost": proposal.cost}))
+    events, failures, asked = list[FeaturesObserved](), list[ModelFailed](), list[UserId]()
+    failed_before = -1
+    while len(failures) > failed_before and len(asked) < limit:
+        failed_before = len(failures)
+        unconfirmed = await services.features.unconfirmed_features(week - services.policy.stale, limit, without=asked)
+        for user_id, features in by_user(unconfirmed).items():
+            asked.append(user_id)
+            try:
+                events.append(await _looked_at(user_id, features, week, services))
+            except ModelFailed as exc:
+                failures.append(exc)
+    if failures:
+        told = {"action": "check_failed", "count": len(failures)}
+        log.warning("the weekly check could not ask for %s users: %s", len(failures), failures[0], extra=told)
     return events
+
+
+async def _looked_at(
+    user_id: UserId, features: Sequence[UserFeature], week: datetime, services: Services
+) -> FeaturesObserved:
+    """Raises ModelFailed, also where the reply cannot be read."""
+    known = [as_known(feature) for feature in features]
+    proposal = await services.model.still_hold(known, services.policy.stale.days)
+    event = looked_at(user_id, features, proposal.content, week)
+    if event is None:
+        raise ModelFailed("the model's reply holds no list that could be read", proposal.cost.model_dump())
+    return event.model_copy(update={"cost": proposal.cost})

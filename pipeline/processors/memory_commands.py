@@ -1,6 +1,5 @@
 """Memory commands: what a user, or an administrator, wants remembered, corrected or forgotten."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -16,8 +15,6 @@ from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand
 from schemas.role import MAX_NAME, TrackEntry
 from schemas.wire import ConversationId
 
-#: Pauses, in seconds, between looks for turns that were being learnt from while the role was corrected.
-_WAITS_FOR_TURNS = (0.0, 0.1, 0.4, 1.0)
 _ANOTHERS = "the conversation is another user's"
 
 
@@ -26,7 +23,7 @@ async def handle(event: MemoryCommand, record: Record, services: Services) -> Se
     command = _command(event, record, services)
     match command.kind:
         case "FORGET_USER":
-            return await _forget(command, Origin(user_id=command.user_id, time=record.time), services)
+            return await _forget(command, Origin(user_id=command.user_id, time=record.time), record, services)
         case "FORGET_CONVERSATION":
             return await _forget_conversation(command, record, services)
     if await services.tombstones.covers(Origin(command.user_id, command.conversation_id, record.time)):
@@ -35,7 +32,7 @@ async def handle(event: MemoryCommand, record: Record, services: Services) -> Se
         case "FORGET_ROLE":
             return [await _forget_role(command, record, services)]
         case "CORRECT_ROLE":
-            return [await _correct_role(command, services)]
+            return [await _correct_role(command, record, services)]
     return [await _observed(command, record, services)]
 
 
@@ -64,31 +61,30 @@ async def _forget_conversation(command: MemoryCommand, record: Record, services:
     if not await services.tombstones.covers(origin):
         conversation = await _conversation(command, services)
         if conversation is not None and conversation.user_id != command.user_id:
-            return [_refused(command, _ANOTHERS, services)]
-    return await _forget(command, origin, services)
+            return [_refused(command, _ANOTHERS, record)]
+    return await _forget(command, origin, record, services)
 
 
-async def _forget(command: MemoryCommand, origin: Origin, services: Services) -> Sequence[Output]:
+async def _forget(command: MemoryCommand, origin: Origin, record: Record, services: Services) -> Sequence[Output]:
     """The tombstone comes first, so that what is in flight finds it; the profile is rendered of what is left."""
-    assert origin.time is not None
     await services.tombstones.add(origin)
     await services.tombstones.erase(origin)
     removed = await services.tombstones.removed(origin)  # some of it went with what was in flight
-    done = _done(command, services, removed=removed)
+    done = _done(command, record, removed=removed)
     if removed.get("user_features") and await services.features.features(command.user_id):
-        return [to_render(command.user_id, origin.time), done]
+        return [to_render(command.user_id, record.time), done]
     return [done]
 
 
 async def _forget_role(command: MemoryCommand, record: Record, services: Services) -> CommandDone:
     conversation = await _conversation(command, services)
     if conversation is None:
-        return _refused(command, "nothing is known of this conversation", services)
+        return _refused(command, "nothing is known of this conversation", record)
     if conversation.user_id != command.user_id:
-        return _refused(command, _ANOTHERS, services)
+        return _refused(command, _ANOTHERS, record)
     last = await _last_turn(conversation, record.time, services)
     removed = await services.store.erase_role(ConversationId(conversation.conversation_id), last)
-    return _done(command, services, removed=removed)
+    return _done(command, record, removed=removed)
 
 
 async def _last_turn(conversation: Conversation, until: datetime, services: Services) -> int:
@@ -102,30 +98,20 @@ async def _last_turn(conversation: Conversation, until: datetime, services: Serv
     return turn
 
 
-async def _correct_role(command: MemoryCommand, services: Services) -> CommandDone:
-    conversation = await _conversation(command, services)
-    if conversation is not None and conversation.user_id != command.user_id:
-        return _refused(command, _ANOTHERS, services)
-    entry = await _newest(command, services)
-    if entry is None or conversation is None:
-        return _refused(command, "no role is known in this conversation yet", services)
-    if not is_corrected_by(entry, command) and command.version not in (None, entry.turn):
-        return _refused(command, f"the role has moved on to turn {entry.turn} since it was read", services)
-    # a turn that is being learnt from may have read the role as it was, and be written after it
-    waits = _WAITS_FOR_TURNS if conversation.turn_count > entry.turn else _WAITS_FOR_TURNS[:1]
-    for wait in waits:
-        await asyncio.sleep(wait)
-        entry = await _corrected(command, services)
-    return _done(command, services, version=entry.turn)
-
-
-async def _corrected(command: MemoryCommand, services: Services) -> TrackEntry:
-    """The newest entry, once it is corrected."""
+async def _correct_role(command: MemoryCommand, record: Record, services: Services) -> CommandDone:
+    """Until the newest entry is corrected: one that is added meanwhile is seen here, or sees the correction itself."""
+    has_begun = False
     while True:
-        entry = await _newest(command, services)
-        assert entry is not None
+        conversation = await _conversation(command, services)
+        if conversation is not None and conversation.user_id != command.user_id:
+            return _refused(command, _ANOTHERS, record)
+        entry = await _newest(conversation, services) if conversation else None
+        if entry is None:
+            return _refused(command, "no role is known in this conversation yet", record)
         if is_corrected_by(entry, command):
-            return entry
+            return _done(command, record, version=entry.turn)
+        if not has_begun and command.version not in (None, entry.turn):
+            return _refused(command, f"the role has moved on to turn {entry.turn} since it was read", record)
         changed = corrected(
             entry,
             command,
@@ -133,13 +119,13 @@ async def _corrected(command: MemoryCommand, services: Services) -> TrackEntry:
             similarity=services.similarity,
             threshold=services.policy.similarity_threshold,
         )
-        if await services.store.correct_entry(changed, was=entry):
-            return changed
+        has_begun |= await services.store.replace_entry(changed, entry)
 
 
-async def _newest(command: MemoryCommand, services: Services) -> TrackEntry | None:
-    assert command.conversation_id is not None
-    return next(iter(await services.store.track(command.conversation_id, None, 1)), None)
+async def _newest(conversation: Conversation, services: Services) -> TrackEntry | None:
+    """The newest entry, unless what it builds on was erased."""
+    track = await services.store.track(ConversationId(conversation.conversation_id), None, 1)
+    return next((entry for entry in track if entry.since > conversation.epoch), None)
 
 
 async def _observed(command: MemoryCommand, record: Record, services: Services) -> Output:
@@ -147,7 +133,7 @@ async def _observed(command: MemoryCommand, record: Record, services: Services) 
     known = None if command.kind == "ADD_FEATURE" else await _feature(command, services)
     slot = command.slot or (known and known.slot)
     if not slot:
-        return _refused(command, "there is no such feature", services)
+        return _refused(command, "there is no such feature", record)
     stays = known is not None and "category" not in command.model_fields_set
     change = FeatureChange(
         operation="FORGET" if command.kind == "DELETE_FEATURE" else "OBSERVE",
@@ -184,8 +170,9 @@ async def _conversation(command: MemoryCommand, services: Services) -> Conversat
 
 
 def _done(
-    command: MemoryCommand, services: Services, *, removed: dict[str, int] | None = None, version: int | None = None
+    command: MemoryCommand, record: Record, *, removed: dict[str, int] | None = None, version: int | None = None
 ) -> CommandDone:
+    """The same for every delivery, so that its time is the command's."""
     return CommandDone(
         user_id=command.user_id,
         command_id=command.command_id or "",
@@ -193,9 +180,9 @@ def _done(
         conversation_id=command.conversation_id,
         removed=removed or {},
         version=version,
-        time=services.clock(),
+        time=record.time,
     )
 
 
-def _refused(command: MemoryCommand, reason: str, services: Services) -> CommandDone:
-    return _done(command, services).model_copy(update={"status": "refused", "reason": reason})
+def _refused(command: MemoryCommand, reason: str, record: Record) -> CommandDone:
+    return _done(command, record).model_copy(update={"status": "refused", "reason": reason})

@@ -99,7 +99,7 @@ async def _known_before(turn: TurnLogged, services: Services) -> _Guiding:
         services.store.conversation(turn.conversation_id),
         _features(turn, services),
     )
-    known = next((entry for entry in track if conversation is None or entry.turn > conversation.epoch), None)
+    known = next((entry for entry in track if conversation is None or entry.since > conversation.epoch), None)
     recalled = recall(
         features,
         turn.text,

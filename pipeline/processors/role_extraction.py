@@ -44,7 +44,7 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
         store.questions(event.conversation_id, event.turn, services.policy.history, after_turn=event.epoch),
     )
     if stored is None:
-        stored = _document(await _extracted(event, history, services), services)
+        stored = await _document(event, history, services)
         try:
             await store.add_extraction(stored)
         except AlreadyStored:
@@ -52,17 +52,23 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
             if stored is None:
                 raise  # the turn is another question's
     elif stored.failure is not None and record.is_replay:
-        stored = _document(await _extracted(event, history, services), services)
+        stored = await _document(event, history, services)
         if stored.failure is None:
             await store.replace_failed_extraction(stored)
         stored = await store.extraction(event.conversation_id, event.question_id) or stored
+    conversation = await store.conversation(event.conversation_id)
+    if conversation is not None and conversation.epoch > event.epoch and conversation.epoch >= stored.since:
+        # questions that it was read with, or its own, have been erased meanwhile
+        await store.erase_role(event.conversation_id, conversation.epoch)
+        return await handle(event.model_copy(update={"epoch": conversation.epoch}), record, services)
     extracted = RoleExtracted.from_stored(stored.event)
     return [extracted] if extracted.failure is None else [extracted, Failure(ModelFailed(extracted.failure))]
 
 
 async def _extracted(event: TurnLogged, history: Sequence[str], services: Services) -> RoleExtracted:
-    own = without_injected(event.text)
-    found = await extract(own, [without_injected(text) for text in history], services.model)
+    own, found = without_injected(event.text), Extracted(Extraction())
+    if event.turn > event.epoch:
+        found = await extract(own, [without_injected(text) for text in history], services.model)
     return RoleExtracted(
         **event.turn_fields(),
         text=event.text,
@@ -70,6 +76,7 @@ async def _extracted(event: TurnLogged, history: Sequence[str], services: Servic
         extraction=found.extraction,
         failure=found.failure,
         wishes=wishes(own),
+        said_at=event.asked_at if event.mode == "log" else None,
         planted=is_planted(event.text),
         cost=found.cost,
     )
@@ -105,7 +112,8 @@ def _completed(content: Json, question: str) -> Extraction | None:
     return with_plain_wishes(extraction, question) if extraction else None
 
 
-def _document(extracted: RoleExtracted, services: Services) -> StoredExtraction:
+async def _document(event: TurnLogged, history: Sequence[str], services: Services) -> StoredExtraction:
+    extracted = await _extracted(event, history, services)
     return StoredExtraction(
         conversation_id=extracted.conversation_id,
         question_id=extracted.question_id,
@@ -113,6 +121,7 @@ def _document(extracted: RoleExtracted, services: Services) -> StoredExtraction:
         turn=extracted.turn,
         extraction=extracted.extraction,
         failure=extracted.failure,
+        since=min(event.turn, max(event.turn - services.policy.history, event.epoch + 1)),
         create_time=services.clock(),
         record_time=extracted.record_time,
         event=extracted.to_json().decode(),

@@ -55,14 +55,14 @@ async def handle(event: AnswerReady | ReportReady | TurnLogged, record: Record, 
     if len(said) < EVERY:
         return []
     try:
-        await _summarise(step, said, services)
+        await _summarise(step, messages, said, services)
     except ModelFailed as exc:
         return [Failure(exc)]
     return []
 
 
 async def summarise_idle(services: Services) -> Sequence[Wire]:
-    """Summarise the conversations that are over for now, however short; one that fails waits ever longer."""
+    """Summarise the conversations that are over for now, however short; one whose model fails waits ever longer."""
     conversations = await services.store.idle_conversations(services.clock() - services.policy.idle, _AT_ONCE)
     done = await asyncio.gather(*(_catch_up(one, services) for one in conversations), return_exceptions=True)
     failures = [result for result in done if isinstance(result, Exception)]
@@ -74,18 +74,31 @@ async def summarise_idle(services: Services) -> Sequence[Wire]:
 
 
 async def _catch_up(conversation: Conversation, services: Services) -> None:
-    """Whoever claims a conversation summarises it; where that fails it is found again after its wait."""
+    """Whoever claims a conversation summarises it; where a worker ends with it, it is found again as any idle one.
+
+    Where the model fails it is found again once it has waited twice as long.
+    """
     now = services.clock()
-    waited = now - (conversation.last_record_time or now)
-    if not await services.store.claim_summary(conversation, now + waited):
+    if not await services.store.claim_summary(conversation, now):
         return
+    try:
+        await _summarise_all(conversation, now, services)
+    except ModelFailed:
+        waited = now - (conversation.last_record_time or now)
+        claimed = conversation.model_copy(update={"awaits_summary": now})
+        await services.store.claim_summary(claimed, now + waited)
+        raise
+
+
+async def _summarise_all(conversation: Conversation, now: datetime, services: Services) -> None:
     step = _Step(conversation, conversation.summary or Summary(), 0, now)
     if step.previous.turn >= conversation.turn_count:
         await services.store.put_summary(step.conversation_id, step.previous, after=step.previous.turn)
     while step.previous.turn < conversation.turn_count:
         turn = read_up_to(step.previous.turn, conversation.turn_count)
         step = replace(step, turn=turn, at=services.clock())
-        summary = await _summarise(step, _said(await _unread(step, services)), services)
+        messages = await _unread(step, services)
+        summary = await _summarise(step, messages, _said(messages), services)
         step = replace(step, previous=summary)
 
 
@@ -120,15 +133,20 @@ def _not_yet_logged(
     return [Said("assistant", masked(event.text, services.policy.masked_kinds, services.policy.masked_words))]
 
 
-async def _summarise(step: _Step, said: Sequence[Said], services: Services) -> Summary:
-    """Make a summary and keep it, unless another was made meanwhile. Raises ModelFailed.
+async def _summarise(step: _Step, messages: Sequence[Message], said: Sequence[Said], services: Services) -> Summary:
+    """Make a summary and keep it, unless another was made, or messages were forgotten, meanwhile. Raises ModelFailed.
 
     Reading long messages is left to a thread.
     """
     summary = await _made(step, await asyncio.to_thread(cleaned, said), services)
-    origin = Origin(step.conversation.user_id, step.conversation_id, step.conversation.last_record_time)
+    times = [message.record_time for message in messages if message.record_time is not None]
+    earliest = min(times, default=step.conversation.last_record_time)
+    origin = Origin(step.conversation.user_id, step.conversation_id, earliest)
     if not await services.tombstones.covers(origin):
         await services.store.put_summary(step.conversation_id, summary, after=step.previous.turn)
+        if await services.tombstones.covers(origin):  # forgotten while it was written
+            emptied = Summary(turn=summary.turn, update_time=summary.update_time)
+            await services.store.put_summary(step.conversation_id, emptied, after=summary.turn)
     return summary
 
 

@@ -33,8 +33,8 @@ class _Kept:
     """None also where the role memory was erased since."""
     features: Sequence[UserFeature] = ()
     summary: Summary | None = None
-    is_erased: bool = False
-    """Whether the turn itself is no evidence any more."""
+    epoch: int = 0
+    """The last turn that is no evidence any more."""
 
 
 async def handle(event: RoleExtracted, record: Record, services: Services) -> Sequence[Output]:
@@ -45,24 +45,53 @@ async def handle(event: RoleExtracted, record: Record, services: Services) -> Se
     stored, kept = await _read(event, services)
     if stored is not None and stored.question_id != event.question_id:
         raise BadEvent(f"turn {event.turn} of the track is another question's: the database has lost what it confirmed")
-    if stored is None:
-        stored = await _decided(event, kept, services)
-        try:
-            await services.store.add_entry(stored)
-        except AlreadyStored:
-            stored = (await services.store.track(event.conversation_id, event.turn, 1))[0]
-            if stored.question_id != event.question_id:
-                raise
-    elif stored.decision == "FAILED" and event.extraction is not None and record.is_replay:
-        stored = await _decided(event, kept, services)
-        await services.store.replace_failed_entry(stored)
-        stored = (await services.store.track(event.conversation_id, event.turn, 1))[0]
+    tries_again = stored and stored.decision == "FAILED" and event.extraction is not None and record.is_replay
+    if stored is None or tries_again or _is_left_over(stored, kept):
+        stored = await _written(event, stored, kept, services)
     outputs: list[Output] = [GuidanceIssued.from_stored(stored.event)]
     if stored.observed:
         outputs.append(FeaturesObserved.from_stored(stored.observed))
     if stored.decision == "FAILED" and stored.extraction is not None:
         outputs.append(Failure(RolestreamError(stored.reason)))
     return outputs
+
+
+def _is_left_over(stored: TrackEntry, kept: _Kept) -> bool:
+    """Whether it builds on what is erased, for its worker ended before it saw that."""
+    return stored.since <= kept.epoch and _ERASED not in stored.reason
+
+
+async def _written(event: RoleExtracted, found: TrackEntry | None, kept: _Kept, services: Services) -> TrackEntry:
+    """The turn's entry, decided anew where what it builds on was corrected or erased while it was written."""
+    while True:
+        entry = await _decided(event, kept, services)
+        is_ours = await _put(entry, found, services)
+        if is_ours and await _stands(event, kept, services):
+            return entry
+        found, kept = await _read(event, services)
+        if found is not None and found.question_id != event.question_id:
+            raise AlreadyStored("the turn is another question's")
+        if found is not None and not is_ours:
+            return found
+
+
+async def _put(entry: TrackEntry, found: TrackEntry | None, services: Services) -> bool:
+    """Whether it could be written in the place of what was found there."""
+    if found is not None:
+        return await services.store.replace_entry(entry, found)
+    try:
+        await services.store.add_entry(entry)
+    except AlreadyStored:
+        return False
+    return True
+
+
+async def _stands(event: RoleExtracted, kept: _Kept, services: Services) -> bool:
+    """Whether what a turn was decided on is as it was read."""
+    conversation = await services.store.conversation(event.conversation_id)
+    if conversation is not None and conversation.epoch != kept.epoch:
+        return False
+    return kept.previous is None or await services.store.stands(kept.previous)
 
 
 async def _read(event: RoleExtracted, services: Services) -> tuple[TrackEntry | None, _Kept]:
@@ -74,9 +103,9 @@ async def _read(event: RoleExtracted, services: Services) -> tuple[TrackEntry | 
     )
     epoch = conversation.epoch if conversation else 0
     stored = next((entry for entry in newest if entry.turn == event.turn), None)
-    previous = next((entry for entry in newest if epoch < entry.turn < event.turn), None)
+    previous = next((entry for entry in newest if entry.turn < event.turn and entry.since > epoch), None)
     summary = conversation.summary if conversation and services.policy.user_memory else None
-    return stored, _Kept(previous, features, summary, event.turn <= epoch)
+    return stored, _Kept(previous, features, summary, epoch)
 
 
 async def _features(event: RoleExtracted, services: Services) -> Sequence[UserFeature]:
@@ -84,12 +113,13 @@ async def _features(event: RoleExtracted, services: Services) -> Sequence[UserFe
 
 
 async def _decided(event: RoleExtracted, kept: _Kept, services: Services) -> TrackEntry:
-    if kept.is_erased:
+    previous, is_erased = kept.previous, event.turn <= kept.epoch
+    if is_erased:
         event = event.model_copy(update={"extraction": Extraction(), "failure": None})
-    outcome, cost = await _outcome(event, kept.previous, services)
-    notes = [note for note, holds in ((_PLANTED, event.planted), (_ERASED, kept.is_erased)) if holds]
+    outcome, cost = await _outcome(event, previous, services)
+    notes = [note for note, holds in ((_PLANTED, event.planted), (_ERASED, is_erased)) if holds]
     outcome = replace(outcome, reason="; ".join([outcome.reason, *notes]))
-    entry = entry_of(event, outcome, kept.previous, at=services.clock())
+    entry = entry_of(event, outcome, previous, at=services.clock())
     recalled = _recalled(event, entry, kept) if services.policy.user_memory else Recalled()
     guidance = _guidance(event, entry, outcome.turn_preferences, recalled, services).model_copy(update={"cost": cost})
     observed = _observed(event) if services.policy.user_memory else None
@@ -97,6 +127,8 @@ async def _decided(event: RoleExtracted, kept: _Kept, services: Services) -> Tra
         update={
             "event": guidance.to_json().decode(),
             "observed": observed.to_json().decode() if observed else "",
+            "since": previous.since if previous else event.turn,
+            "corrections": previous.corrections if previous else [],
         }
     )
 
@@ -111,6 +143,7 @@ def _observed(event: RoleExtracted) -> FeaturesObserved | None:
         observed_by="update-arbitration",
         source="CHAT_EXTRACT",
         record_time=event.record_time,
+        said_at=event.said_at,
         conversation_id=event.conversation_id,
         question_id=event.question_id,
         turn=event.turn,

@@ -147,6 +147,13 @@ async def test_a_short_denial_is_no_small_talk() -> None:
         ("our goroutine deadlocks, where does the mutex leak?", "software engineer"),
         ("根管做完还疼，备牙是不是太多", "牙医"),
         ("蜂王不产卵，分蜂了吗", "养蜂人"),
+        ("my courgettes flower but never set fruit", "gardener"),
+        ("my tacho shows five hours, must i stop at the next layby", "truck driver"),
+        ("an owner brought in a bloat case last night", "veterinarian"),
+        ("i'm 30 weeks and can't sleep on my back, which pillow", "expectant parent"),
+        ("我孕30周平躺喘不上气，用啥枕头", "孕妇"),
+        ("给业主换的角阀又滴水，我生料带缠少了？", "水暖工"),
+        ("我的pandas合并后行数翻倍", "数据科学家"),
     ],
 )
 async def test_a_subject_is_a_hint_with_low_confidence(question: str, role: str) -> None:
@@ -155,6 +162,59 @@ async def test_a_subject_is_a_hint_with_low_confidence(question: str, role: str)
     assert has(content["identities"], role)
     assert not content["states"]
     assert content["score"] < 0.8
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "my aunt's kiln cracks glaze, what do i get her for christmas",
+        "our neighbours' tomatoes are full of blight, will it spread to my flat",
+        "my neighbour fires a kiln at night",
+        "my lawyer says opposing counsel served discovery late",
+        "a farmer down the road has lame heifers, who do i report it to",
+        "my sister's toddler won't nap, what should she try",
+        "the bakery next door bakes sourdough at 3am",
+        "护士给我扎针老扎不准，能换人吗",
+        "楼下饭馆后厨熬高汤味儿太大，找谁投诉",
+        "我姐家娃写字倒笔画，她该咋办",
+        "奶奶的月季长黑斑",
+        "我爸的货车又坏了",
+        "孩子的钢琴老师总迟到，怎么开口",
+    ],
+)
+async def test_the_subject_of_somebody_else_is_no_hint(question: str) -> None:
+    """What others own or do, what somebody of the trade does, and what is next door are not the user's."""
+    assert (await extract(question))["identities"] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("my husband and I keep bees, the varroa count is high", "beekeeper"),
+        ("our kiln cracks glaze, and my aunt's does too", "potter"),
+        ("how do I fix my neighbour's combi after I bled the rads", "plumber"),
+        ("my son won't nap, is the bedtime routine wrong", "parent"),
+        ("我妈中风了，怎么翻身", "照护者"),
+    ],
+)
+async def test_the_users_own_part_beside_others_is_a_hint(question: str, role: str) -> None:
+    """Together with somebody, for somebody, or about somebody in the user's care."""
+    assert has((await extract(question))["identities"], role)
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted", "wrong"),
+    [
+        ("my client wants to carry losses back two years, does the CT600 allow it", "accountant", "lawyer"),
+        ("我译的稿子里双关语甲方看不懂，要加注吗", "译者", "施工员"),
+        ("早上收了条细小的狗，我输液该怎么配", "兽医", "护士"),
+    ],
+)
+async def test_a_word_of_several_trades_yields_to_words_of_one(question: str, wanted: str, wrong: str) -> None:
+    """It makes no role where another topic has words of its own."""
+    identities = (await extract(question))["identities"]
+    assert has(identities, wanted)
+    assert not has(identities, wrong)
 
 
 async def test_teaching_a_subject_is_another_role_than_doing_it() -> None:

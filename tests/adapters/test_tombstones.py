@@ -1,19 +1,20 @@
 """Tombstones on a real server: what is covered, what is removed, and what stays."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from pipeline.adapters.embedded import Services as Embedded
+from pipeline.adapters.mongo import Database, MongoTombstones
 from pipeline.ports import Origin
 from schemas.events import DeadLetter
 from schemas.features import Seen, UserFeature, UserProfile
 from schemas.wire import ConversationId, QuestionId, UserId
 from tests.conftest import Names
-from tests.processors.factories import NOW, Here, database_of, said
+from tests.processors.factories import NOW, Crash, Here, database_of, said
 
 U = UserId("u")
 BEFORE, AFTER = NOW - timedelta(milliseconds=1), NOW + timedelta(milliseconds=1)
@@ -245,3 +246,40 @@ async def test_erasing_at_once_loses_nothing_that_was_written_before(here: Here)
 
     assert all(await asyncio.gather(*(write_late(number) for number in range(1, 60))))
     assert [await here.documents(name) for name in ALL] == [[]] * len(ALL)
+
+
+class Dying(Database):
+    """A database whose worker ends before anything is removed."""
+
+    async def remove(self, collection: str, query: Mapping[str, Any]) -> int:
+        raise Crash
+
+
+async def test_a_crash_on_the_way_leaves_nothing_that_the_next_does_not_remove(
+    here: Here, services: Embedded, names: Names
+) -> None:
+    """The summary goes before the messages that tell whose it is, and the second erasure removes the rest."""
+    await here.logged(1)
+    late = said(2, "and now?", recordTime=AFTER)
+    await here.store.add_message(late)
+    await here.store.touch_conversation(late)
+    await here.database["conversations"].update_many({}, {"$set": {"summary": {"target": "old"}, "guidedTurn": 1}})
+    await here.tombstones.add(Origin("u", None, NOW))
+    dying = Dying(services.mongo_url, names.database, patience=20)
+    with pytest.raises(Crash):
+        await MongoTombstones(dying, "key").erase(Origin("u", None, NOW))
+    await dying.aclose()
+    (conversation,) = await here.documents("conversations")
+    assert (conversation["summary"], conversation["guidedTurn"], conversation["epoch"]) == (None, None, 1)
+    assert (await here.tombstones.erase(Origin("u", None, NOW)))["messages"] == 1
+
+
+async def test_a_new_owners_track_stays_where_a_late_write_of_the_old_one_goes(here: Here) -> None:
+    """What is forgotten of one who had the conversation before tells nothing of who has it now."""
+    await here.tombstones.add(Origin("u", None, NOW))
+    await here.store.touch_conversation(said(1, "hello", userId="v"))
+    await here.database["role_tracks"].insert_one({"conversationId": "c", "userId": "v", "turn": 1, "since": 1})
+    await here.store.add_message(said(2, "late"))
+    await here.tombstones.erase(Origin("u", "c", NOW))
+    assert len(await here.documents("role_tracks")) == 1
+    assert "epoch" not in (await here.documents("conversations"))[0]

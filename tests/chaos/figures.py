@@ -140,6 +140,9 @@ class _Before:
     async def features(self, *_: object) -> list[UserFeature]:
         return []
 
+    async def stands(self, *_: object) -> bool:
+        return True
+
     async def add_entry(self, entry: TrackEntry) -> None:
         self.added = entry
 

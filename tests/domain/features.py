@@ -1,8 +1,10 @@
 """Short ways to say what is kept of a user."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
+from pipeline.domain.features import Merged
 from schemas.features import UserFeature
 from tests.processors.factories import NOW
 
@@ -24,3 +26,10 @@ def kept(slot: str, value: str, content: str = "", *, days: float = 0, **changes
         "recordTime": seen,
     }
     return UserFeature.model_validate(fields | changes)
+
+
+def written(features: Iterable[UserFeature], merged: Merged) -> list[UserFeature]:
+    """All features once what was merged is stored."""
+    gone = {feature.slot for feature in merged.leaving}
+    stored = {feature.slot: feature for feature in (*features, *merged.changed)}
+    return [feature for slot, feature in stored.items() if slot not in gone]

@@ -133,6 +133,9 @@ def test_the_quote_of_a_wish_is_in_the_text() -> None:
         ("how do you read 饕餮 aloud", "en"),
         ("🙏", "en"),
         ("學生怎麼買票", "zh"),
+        ("GORM报no such table错误", "zh"),
+        ("cannot open shared object file 咋解决", "zh"),
+        ("how do I say 谢谢你 in Danish", "en"),
     ],
 )
 def test_the_language_is_that_of_most_of_the_words(text: str, language: str) -> None:

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from pipeline.domain import features as why
 from pipeline.domain.features import Merged, merge
-from pipeline.domain.slots import meaning_of, slot_of, subject_of
+from pipeline.domain.slots import is_same, subject_of
 from schemas.features import MAX_FEATURES, MAX_HISTORY, MAX_SEEN, MAX_VALUE, FeatureChange, UserFeature
 from schemas.memory_events import FeaturesObserved
-from tests.domain.features import kept
+from tests.domain.features import kept, written
 from tests.processors.factories import NOW
 
 STALE = timedelta(days=90)
@@ -51,8 +51,10 @@ def wish(number: int, *changes: FeatureChange) -> FeaturesObserved:
 
 
 def command(number: int, *changes: FeatureChange, source: str = "MANUAL", **fields: Any) -> FeaturesObserved:
+    is_edit = any(change.feature_id or change.version for change in changes)
+    kind = "DELETE_FEATURE" if changes[0].operation == "FORGET" else "EDIT_FEATURE" if is_edit else "ADD_FEATURE"
     origin = {"conversationId": None, "questionId": None, "turn": None, "commandId": f"m{number}", "source": source}
-    return turn(number, *changes, by="memory-commands", **{**origin, **fields})
+    return turn(number, *changes, by="memory-commands", **{**origin, "commandKind": kind, **fields})
 
 
 def check(at: datetime, *changes: FeatureChange) -> FeaturesObserved:
@@ -68,7 +70,7 @@ def after(*events: FeaturesObserved, known: Sequence[UserFeature] = ()) -> dict[
     """The features after the events, by slot."""
     features = list(known)
     for event in events:
-        features = merged(features, event).features
+        features = written(features, merged(features, event))
     return {feature.slot: feature for feature in features}
 
 
@@ -115,6 +117,22 @@ def test_a_paraphrase_is_one_fact_with_all_its_evidence() -> None:
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "kept"),
+    [
+        ("cannot open on this laptop", "won't open", "cannot open on this laptop"),
+        ("can't open", "has no way to open it", "can't open"),
+        ("is unable to open them", "cannot open on my computer", "cannot open on my computer"),
+        ("plays tennis", "plays tennis in the park", "plays tennis in the park"),
+    ],
+)
+def test_the_same_in_other_words_is_confirmed(one: str, other: str, kept: str) -> None:
+    """Not being able, words that point, and a place or a time beside: the fuller value stays, nothing is replaced."""
+    (feature,) = after(turn(1, says("spreadsheets", one)), turn(2, says("spreadsheets", other))).values()
+    assert (feature.value, feature.confidence, len(feature.evidence), feature.history) == (kept, 2, 2, [])
+    assert after(turn(2, says("fact", other)), turn(1, says("fact", one)))["fact"].confidence == 2
+
+
+@pytest.mark.parametrize(
     ("slot", "old", "new"),
     [
         ("milk", "low sugar", "no sugar"),
@@ -146,11 +164,19 @@ def test_a_changed_mind_replaces_and_is_remembered(slot: str, old: str, new: str
         ("parent", "parents"),
         ("かき", "がき"),
         ("my sister is a nurse", "I am a nurse"),
+        ("can open", "cannot open"),
+        ("works in Leeds", "works in York"),
+        ("York", "New York"),
+        ("likes jazz", "likes jazz and rock"),
+        ("lives in Leeds", "lives in Leeds in 2 houses"),
+        ("works", "works at home no more"),
+        ("manager", "IT manager"),
+        ("vitamin A", "vitamin"),
     ],
 )
 def test_what_merely_looks_alike_is_another_value(one: str, other: str) -> None:
     """Another polarity, number or subject replaces; it never counts as the same again."""
-    assert meaning_of(one) != meaning_of(other)
+    assert not is_same(one, other)
     (feature,) = after(turn(1, says("fact", one)), turn(2, says("fact", other))).values()
     assert (feature.value, feature.confidence, len(feature.history)) == (other, 1, 1)
 
@@ -189,7 +215,7 @@ def test_the_same_in_other_letters_is_the_same(one: str, other: str) -> None:
 )
 def test_a_slot_is_one_where_its_subject_is(one: str, other: str, is_one: bool) -> None:
     """letta-ai/letta#3397: one feature a label however it is spelled, and two subjects are never one label."""
-    assert (subject_of(slot_of(one)) == subject_of(slot_of(other))) is is_one
+    assert (subject_of(one) == subject_of(other)) is is_one
     assert len(after(turn(1, says(one, "a")), turn(2, says(other, "b")))) == (1 if is_one else 2)
 
 
@@ -362,13 +388,62 @@ def test_nothing_is_left_of_a_deleted_feature_but_its_mark() -> None:
 
 def test_the_deleted_is_learnt_again_from_a_new_statement_alone() -> None:
     """Not from the turn that deleted it, from no earlier one, and not in another slot; a later one brings it back."""
-    forgotten = (turn(1, LOW), wish(4, forgets("milk")))
-    for late in (turn(4, LOW), turn(2, LOW), turn(2, NO), turn(3, says("drink", "Low  sugar"))):
+    low = says("milk", "low sugar", "I buy low sugar milk")
+    forgotten = (turn(1, low), wish(4, forgets("milk")))
+    for late in (turn(4, LOW), turn(2, LOW), turn(2, NO), turn(3, says("drink", "sweet", "I buy low-sugar milk."))):
         assert values(after(*forgotten, late)) == {}
     assert values(after(*forgotten, turn(2, says("tea", "green")))) == {"tea": "green"}
     known = after(*forgotten, turn(5, LOW))
     assert (values(known), known["milk"].confidence, known["milk"].history) == ({"milk": "low sugar"}, 1, [])
     assert after(wish(4, forgets("milk")), turn(1, LOW), known=[*known.values()]) == known
+
+
+@pytest.mark.parametrize(("value", "carrots", "tea"), [("likes", "carrots", "tea"), ("喜欢", "胡萝卜", "茶")])
+@pytest.mark.parametrize("sentence", ["", "{} it is"])
+def test_the_deleted_takes_no_other_subject_with_it(value: str, carrots: str, tea: str, sentence: str) -> None:
+    """An older word of something else that comes late is learnt, though the value is the same."""
+    told, late = (says(slot, value, sentence.format(slot) if sentence else "") for slot in (carrots, tea))
+    assert values(after(turn(1, told), wish(4, forgets(carrots)), turn(2, late))) == {tea: value}
+
+
+LONG_AGO = NOW - timedelta(days=2000)
+
+
+def imported(number: int, *changes: FeatureChange, days: int = 0, by: str = "feature-extraction") -> FeaturesObserved:
+    """A turn of an old conversation, taken in so many minutes after the first turn, and said so many days later."""
+    return turn(number, *changes, by=by, saidAt=LONG_AGO + timedelta(days=days), conversationId="old")
+
+
+BERLIN, PARIS = says("city", "Berlin"), says("city", "Paris")
+
+
+def test_what_was_said_long_ago_never_replaces_what_is_newer() -> None:
+    """Whenever the old conversation is taken in; among old ones the later stands, and history is in their order."""
+    known = after(turn(1, BERLIN), imported(5, PARIS))
+    assert (values(known), [one.value for one in known["city"].history]) == ({"city": "Berlin"}, ["Paris"])
+    assert known["city"].last_seen_time == NOW + timedelta(minutes=1)
+    assert values(after(imported(5, PARIS), turn(1, BERLIN))) == {"city": "Berlin"}
+    rome = says("city", "Rome")
+    known = after(imported(5, PARIS, days=2), imported(6, rome), turn(1, BERLIN))
+    assert [one.value for one in known["city"].history] == ["Rome", "Paris"]
+    assert known["city"].record_time == NOW + timedelta(minutes=1)
+
+
+def test_what_was_said_long_ago_is_as_old_as_that() -> None:
+    """It is last seen then, it confirms no later value as new, and a time to come is that of the record."""
+    city = after(imported(5, PARIS))["city"]
+    assert (city.last_seen_time, city.record_time) == (LONG_AGO, NOW + timedelta(minutes=5))
+    assert (city.said_at, city.evidence[0].said_at) == (LONG_AGO, LONG_AGO)
+    assert values(after(imported(5, PARIS), imported(6, PARIS, days=1), imported(7, BERLIN))) == {"city": "Paris"}
+    assert values(after(imported(1, PARIS, days=9999), turn(2, BERLIN))) == {"city": "Berlin"}
+
+
+def test_what_was_said_long_ago_neither_brings_back_nor_takes_out() -> None:
+    """A deletion stands against it, and a wish of then forgets nothing that is newer."""
+    assert values(after(turn(1, PARIS), wish(2, forgets("city")), imported(5, PARIS))) == {}
+    assert values(after(turn(1, PARIS), imported(5, forgets("city"), by="update-arbitration"))) == {"city": "Paris"}
+    forgotten = (imported(4, PARIS), imported(5, forgets("city"), days=1, by="update-arbitration"))
+    assert values(after(*forgotten, turn(1, PARIS))) == {"city": "Paris"}
 
 
 def test_forgetting_twice_forgets_what_was_said_between() -> None:
@@ -467,13 +542,18 @@ said_by = st.sampled_from([turn, wish, command])
 
 @st.composite
 def events(draw: st.DrawFn) -> FeaturesObserved:
-    """A turn or a command. Several may be of one time, and one turn observed twice, but for what is to be forgotten."""
+    """A turn or a command. Several may be of one time, and one turn observed twice, but for what is to be forgotten.
+
+    Some turns are of old conversations.
+    """
     number, make = draw(st.integers(1, 12)), draw(said_by)
     said = draw(st.lists(changes, min_size=1, max_size=1 if make is command else 3))
     if any(change.operation == "FORGET" for change in said):
         return make(100 * number + (turn, wish, command).index(make), *said)
     minutes = timedelta(minutes=draw(st.integers(0, 12)) * 100 + 50)
-    return make(number, *said).model_copy(update={"record_time": NOW + minutes})
+    long_ago = draw(st.booleans()) and make is not command
+    said_at = LONG_AGO + draw(st.integers(0, 3)) * timedelta(days=1) if long_ago else None
+    return make(number, *said).model_copy(update={"record_time": NOW + minutes, "said_at": said_at})
 
 
 def once_each(observed: list[FeaturesObserved]) -> list[FeaturesObserved]:
@@ -493,7 +573,7 @@ def test_a_replay_changes_nothing(observed: list[FeaturesObserved], is_late: boo
     if is_late:
         observed = [event for event in observed if all(one.operation == "OBSERVE" for one in event.changes)]
     else:
-        observed = sorted(observed, key=lambda event: event.record_time)
+        observed = sorted(observed, key=lambda event: event.said_at or event.record_time)
     known = after(*observed)
     start = data.draw(st.integers(0, len(observed)))
     assert after(*observed, *observed[start:]) == known

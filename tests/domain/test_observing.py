@@ -61,6 +61,24 @@ def test_an_operation_on_what_was_not_offered_is_skipped_and_the_others_apply() 
     assert kept(message, gone, idle, added, known=(MILK,)) == [("habit", "works by the window")]
 
 
+@pytest.mark.parametrize(
+    ("slot", "stays"),
+    [("apple", False), ("苹果", True), ("GORM", True), ("skill", True), ("target", True), ("milk", True)],
+)
+def test_a_slot_is_in_the_language_of_the_message(slot: str, stays: bool) -> None:
+    """Unless it is known already, or one of the reserved ones."""
+    message = "我买苹果不要酸的"
+    assert bool(kept(message, change(message, slot, "不要酸的"), known=(MILK,))) is stays
+
+
+def test_a_fact_is_in_the_characters_of_the_message() -> None:
+    """A model's simplified ones become traditional for who writes them."""
+    message = "我買蘋果不要酸的,牛奶只買低糖的"
+    observed = read_changes([change(message, "蘋果", "不买酸的", content="买苹果不要酸的")], message, ())
+    assert observed is not None
+    assert [(one.value, one.content) for one in observed.changes] == [("不買酸的", "買蘋果不要酸的")]
+
+
 def test_a_fact_without_a_quote_is_dropped() -> None:
     """A message that only names the value says nothing of the user."""
     assert kept("What is oolong tea?", {"slot": "tea", "value": "oolong tea"}) == []

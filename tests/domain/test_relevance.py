@@ -5,7 +5,15 @@ import time
 import pytest
 
 from pipeline.domain.recall import recall
-from pipeline.domain.relevance import MOST_CHARACTERS, MOST_FEATURES, by_relevance, fitting, line_of
+from pipeline.domain.relevance import (
+    MOST_CHARACTERS,
+    MOST_FEATURES,
+    _kept_terms,
+    by_relevance,
+    fitting,
+    line_of,
+    terms,
+)
 from schemas.features import FeatureChange, KnownFeature, Summary, UserFeature
 from schemas.role import CommunicationPreferences
 from tests.domain.features import kept
@@ -130,6 +138,22 @@ def test_slots_that_say_how_to_answer_are_rules_and_no_facts() -> None:
     recalled = recall(facts, "x", turn=1)
     assert (list(recalled.features), recalled.skill) == ([], "Go beginner")
     assert recalled.preferences == CommunicationPreferences(detail_level="CONCISE")
+
+
+@pytest.mark.parametrize("source", ["MANUAL", "SYSTEM"])
+def test_what_was_set_by_hand_goes_first(source: str) -> None:
+    """Whoever set it: of two records of one slot it is told, and it comes before the surest that was overheard."""
+    by_hand, newer = kept("identity", "nurse", source=source), kept("Identity", "baker", days=2)
+    assert [one.value for one in recall([newer, by_hand], "who am I?", turn=1).features] == ["nurse"]
+    sure = kept("city", "Lyon", confidence=9)
+    assert slots(by_relevance([sure, by_hand], "x")) == ["identity", "city"]
+
+
+def test_long_texts_are_not_kept() -> None:
+    """A question may have tens of thousands of characters; the facts of users are short."""
+    before = _kept_terms.cache_info().currsize
+    assert terms(200 * "rare words ")[:2] == terms("rare words")
+    assert _kept_terms.cache_info().currsize <= before + 1
 
 
 def test_a_denied_identity_is_not_recalled() -> None:

@@ -72,3 +72,40 @@ def test_a_long_question_is_read_in_no_time(piece: str) -> None:
     started = time.process_time()
     own_words(piece * (20_000 // len(piece)))
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("a man at the bus stop said i'm a diver and left", "diver"),
+        ("what is this chat\n[09:41] Lu: im a tiler\n[09:42] Bo: ok", "tiler"),
+        ("is this genuine?\n\nDear Sir,\nI am a notary in Lyon.\nKind regards,\nP. Roux", "notary"),
+        ("a comment on my post: i'm a cook and this is raw. reply?", "cook"),
+        ("you be the guest, i'm the porter, start", "porter"),
+        ("be my squire, i am the knight", "knight"),
+        ("in terraria i'm a miner, where is gold", "miner"),
+        ("高铁上有个男的说我是军医，信吗", "军医"),
+        ("弹幕：我是厨师，这菜没熟", "厨师"),
+        ("你演店员，我是顾客，开始", "顾客"),
+        ("原神里我是猎人，怎么升级", "猎人"),
+    ],
+)
+def test_an_unmarked_speaker_a_part_or_a_game_says_i(question: str, role: str) -> None:
+    """Reported speech, letters, chats, comments, parts and games hold another's "I"."""
+    assert role not in own_words(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("a man at the bus stop asked but i'm a diver", "diver"),
+        ("Dear all,\nI am a notary in Lyon.\nKind regards,\nP. Roux", "notary"),
+        ("you mention the guest, but i'm the porter", "porter"),
+        ("no more terraria, i'm a miner on nights", "miner"),
+        ("高铁上没人信，我是军医", "军医"),
+        ("你当我不懂吧，我是顾客", "顾客"),
+    ],
+)
+def test_the_same_words_beside_a_statement_take_nothing_from_it(question: str, role: str) -> None:
+    """A greeting of one's own, a stranger or a game in another clause leaves what the user says."""
+    assert role in own_words(question)

@@ -6,12 +6,12 @@ from tests.deployment import deployed, settings_for, working
 from tests.scripted_model import Call, Reply, ScriptedModel, default_extraction, gives, says
 
 MEMORY = {"user_role_memory": {"model_helps_similarity": True}}
-ROLES = {"our dock": "dock worker", "our pier": "longshoreman"}
+ROLES = {"our belfry": "bell ringer", "our tower": "campanologist"}
 
 
 def reply(call: Call) -> Reply:
     """What each of two questions hints at; and yes, both are the same."""
-    if "longshoreman" in call.last and "dock worker" in call.last:
+    if "campanologist" in call.last and "bell ringer" in call.last:
         return says("Yes.")
     question = call.data["question"]
     quote, role = next((quote, role) for quote, role in ROLES.items() if quote in question)
@@ -29,10 +29,10 @@ async def test_a_yes_of_the_model_makes_two_extractions_agree(services: Services
             working(settings, "conversation-logging", "role-extraction"),
             working(settings, "update-arbitration"),
         ):
-            await here.ask("how do we keep our dock dry in winter?")
-            await here.ask("what gloves are best for loading ships at our pier?")
+            await here.ask("how do we keep our belfry dry in winter?")
+            await here.ask("what gloves are best for long peals in our tower?")
             first, second = await here.events("guidance", 2)
     assert (first["decision"], first["cost"]["calls"]) == ("CREATE", 1)
     assert (second["decision"], second["similarity"], second["cost"]["calls"]) == ("UPDATE", 0.85, 2)
-    assert second["identities"] == ["dock worker", "longshoreman"]
+    assert second["identities"] == ["bell ringer", "campanologist"]
     assert len(model.calls) == 3

@@ -16,6 +16,7 @@ from pipeline.domain.slots import slot_of
 from schemas.features import MAX_CONTENT, MAX_HISTORY, FeatureChange, FeatureOperation, UserFeature
 from schemas.memory_events import FeaturesObserved
 from schemas.wire import ConversationId, QuestionId, UserId
+from tests.domain.features import written
 from tests.measures.public_data import Missing
 
 PREFERENCES, CHANGES = "stage1_3_preferences.jsonl", "stage3_2_preference_events.jsonl"
@@ -120,8 +121,9 @@ def _observed(user: str, turn: int, operation: FeatureOperation, slot: str, poin
 
 def _after(features: list[UserFeature], event: FeaturesObserved) -> list[UserFeature]:
     """Delivered twice, as may happen."""
-    once = merge(features, event, now=event.record_time, **_POLICY).features
-    return merge(once, event, now=event.record_time, **_POLICY).features
+    for _ in range(2):
+        features = written(features, merge(features, event, now=event.record_time, **_POLICY))
+    return features
 
 
 def _wrong(features: list[UserFeature], expected: dict[str, _Expected], slot: str) -> str:

@@ -109,9 +109,9 @@ class _Meddled:
         if meddle is None:
             return method
 
-        async def meddled(*args: Any) -> Any:
+        async def meddled(*args: Any, **named: Any) -> Any:
             await meddle()
-            return await method(*args)
+            return await method(*args, **named)
 
         return meddled
 

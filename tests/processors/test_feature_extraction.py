@@ -1,6 +1,7 @@
 """Feature extraction on a real database: what lasts about a user is observed once a turn, from their own words."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -57,6 +58,18 @@ async def test_a_second_delivery_passes_on_the_same_and_asks_nobody(here: Here) 
     first = await handle(answer(), ANSWERS, here.worker())
     assert await handle(answer(), ANSWERS, here.worker()) == first
     assert here.model.calls == 1
+
+
+async def test_a_logged_question_tells_when_it_was_asked(here: Here) -> None:
+    """However long ago; the time that a client gives to a question of today is no such thing."""
+    long_ago = NOW - timedelta(days=2000)
+    await here.logged(1, "I like carrots", mode="log", askedAt=long_ago)
+    await here.logged(2, "I like carrots", askedAt=long_ago)
+    here.model.script = [CARROTS, CARROTS]
+    event = turn(1, "I like carrots", mode="log")
+    logged = only(await handle(event, TURNS, here.worker()), FeaturesObserved)
+    assert (logged.said_at, logged.record_time) == (long_ago, NOW)
+    assert only(await handle(answer(2), ANSWERS, here.worker()), FeaturesObserved).said_at is None
 
 
 async def test_what_the_assistant_said_is_no_fact(here: Here) -> None:

@@ -242,7 +242,7 @@ async def test_a_feature_of_a_newer_version_is_read(here: Here) -> None:
 
 
 def long_ago(slot: str, **changes: Any) -> UserFeature:
-    return kept(slot, "x", days=-100, **changes)
+    return kept(slot, "x", **{"days": -100, **changes})
 
 
 async def test_the_weekly_check_asks_what_still_holds(here: Here) -> None:
@@ -290,13 +290,32 @@ async def test_what_is_set_by_hand_is_never_looked_at(here: Here) -> None:
     assert await check_stale(here.worker()) == []
 
 
-async def test_a_model_that_fails_leaves_a_user_for_the_next_time(here: Here) -> None:
-    """The others are looked at, and nothing of the one goes stale unasked."""
+@pytest.mark.parametrize("trouble", [FAILS, "no object", {}, {"holds": "milk"}])
+async def test_a_model_that_fails_leaves_a_user_for_the_next_time(here: Here, trouble: Any) -> None:
+    """So does a reply that cannot be read: the others are looked at, and nothing of the one goes stale unasked."""
     for user in ("a", "b"):
         await here.features.add_feature(long_ago("milk", userId=user, featureId=f"{user}:milk"))
-    here.model.script = [FAILS, {"holds": []}, {"holds": []}, "no object"]
+    here.model.script = [trouble, {"holds": []}, {"holds": []}, {"holds": []}]
     assert [event.user_id for event in await check_stale(here.worker())] == ["b"]
     assert [event.user_id for event in await check_stale(here.worker())] == ["a", "b"]
+
+
+async def test_users_who_always_fail_starve_nobody(here: Here, caplog: pytest.LogCaptureFixture) -> None:
+    """Though they fill a whole look, the next ones come in their place; one line tells of the round."""
+    for number in range(4):
+        await here.features.add_feature(long_ago(f"s{number}", userId="ab"[number % 2], days=-200))
+    await here.features.add_feature(long_ago("milk", userId="c"))
+    here.model.script = [FAILS, FAILS, {"holds": []}]
+    assert [event.user_id for event in await check_stale(here.worker(), limit=4)] == ["c"]
+    assert [entry.__dict__["count"] for entry in caplog.records if entry.levelno >= logging.WARNING] == [2]
+
+
+async def test_a_round_ends_where_the_model_is_away(here: Here) -> None:
+    """No more users are tried than it would have looked at features."""
+    for user in "abcdef":
+        await here.features.add_feature(long_ago("milk", userId=user, featureId=f"{user}:milk"))
+    here.model.script = [FAILS, FAILS, FAILS]
+    assert await check_stale(here.worker(), limit=3) == []
 
 
 async def test_what_is_said_again_is_active_again(here: Here) -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from pipeline.adapters.embedded import Services as Embedded
-from pipeline.ports import Origin, Output, Record
+from pipeline.client import Client
+from pipeline.ports import Origin, Output, Publisher, Record
 from pipeline.processors import memory_commands, role_extraction, update_arbitration
 from schemas.events import GuidanceIssued, RoleExtracted, TurnLogged
 from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand
@@ -139,15 +140,45 @@ async def test_a_correction_reaches_a_turn_that_was_being_learnt_from(here: Here
     event = await here.logged(2, "I am a night owl")
     here.model.script.append(stated("night owl", "I am a night owl"))
     extracted = only(await role_extraction.handle(event, record("turns"), here.worker()), RoleExtracted)
-    correction: list[Output] = []
+    correction = about("CORRECT_ROLE", identities=["midwife"], denies=["nurse"])
+    slow = here.worker(meddled(here.store, add_entry=lambda: carry_out(here, correction)))
+    guidance = only(await update_arbitration.handle(extracted, record("extractions"), slow), GuidanceIssued)
+    entry = await newest(here)
+    assert entry.identified_role.possible_identities == ["night owl", "midwife"]
+    assert (guidance.identities, guidance.to_json().decode()) == (["night owl", "midwife"], entry.event)
 
-    async def correct() -> None:
-        correction.extend(await carry_out(here, about("CORRECT_ROLE", identities=["midwife"], denies=["nurse"])))
 
-    slow = here.worker(meddled(here.store, add_entry=correct))
-    await update_arbitration.handle(extracted, record("extractions"), slow)
-    await carry_out(here, about("CORRECT_ROLE", identities=["midwife"], denies=["nurse"]))
-    assert (await newest(here)).identified_role.possible_identities == ["midwife", "night owl"]
+async def test_a_correction_reaches_an_entry_that_is_added_while_it_is_made(here: Here) -> None:
+    """The entry that was the newest when the correction began is not the last to be corrected."""
+    await nurse(here)
+    quick = meddled(here.store, replace_entry=lambda: learnt(here, 2, "ok, thanks", {}))
+    worker = here.worker(quick)
+    correction = about("CORRECT_ROLE", identities=["midwife"], denies=["nurse"])
+    receipt = only(await memory_commands.handle(correction, record("commands", time=LATER), worker), CommandDone)
+    assert receipt.version == 2
+    assert (await newest(here)).identified_role.possible_identities == ["midwife"]
+
+
+async def test_a_correction_is_made_once_however_much_was_said_since(here: Here) -> None:
+    """Its evidence leaves the memory, and a redelivery is known all the same."""
+    await nurse(here)
+    await receipt_of(here, about("CORRECT_ROLE", identities=["midwife"]))
+    roles = ("pilot", "baker", "potter", "lawyer", "farmer", "plumber", "singer", "tailor", "miner", "actor")
+    for number, role in enumerate(roles, 2):
+        await learnt(here, number, f"I am a {role} now", stated(role, f"I am a {role} now"))
+    before = await newest(here)
+    assert "k1" not in {item.question_id for item in before.evidence}
+    assert (await receipt_of(here, about("CORRECT_ROLE", identities=["midwife"]))).version == before.turn
+    assert await newest(here) == before
+
+
+@pytest.mark.parametrize("event", [about("CORRECT_ROLE", identities=["midwife"]), command("FORGET_USER")])
+async def test_a_receipt_is_the_same_for_each_delivery(here: Here, event: MemoryCommand) -> None:
+    """Its time is the command's."""
+    await nurse(here)
+    receipt = await receipt_of(here, event)
+    assert receipt.time == LATER
+    assert await receipt_of(here, event) == receipt
 
 
 @pytest.mark.parametrize(
@@ -245,7 +276,7 @@ async def test_erasing_the_role_memory_leaves_the_conversation(here: Here) -> No
     await nurse(here)
     receipt = await receipt_of(here, about("FORGET_ROLE"), time=NOW)
     assert receipt.removed == {"extractions": 1, "role_tracks": 1}
-    await learnt(here, 2, "I am a pilot", stated("pilot", "I am a pilot"), recordTime=LATER)
+    await learnt(here, 2, "I am a pilot", stated("pilot", "I am a pilot"), recordTime=LATER, epoch=1)
     later = {"recordTime": LATER}
     await here.database["messages"].update_one({"turn": 2}, {"$set": later})
     assert (await receipt_of(here, about("FORGET_ROLE"), time=NOW)).removed == {"extractions": 0, "role_tracks": 0}
@@ -254,3 +285,56 @@ async def test_erasing_the_role_memory_leaves_the_conversation(here: Here) -> No
     assert (conversation["epoch"], conversation["turnCount"]) == (1, 2)
     assert len(await here.documents("messages")) == 2
     assert (await receipt_of(here, about("FORGET_ROLE", userId="thief"))).reason == "the conversation is another user's"
+
+
+@pytest.mark.parametrize("event", [command("FORGET_USER"), about("FORGET_CONVERSATION"), about("FORGET_ROLE")])
+async def test_what_was_asked_later_keeps_nothing_of_what_is_forgotten(here: Here, event: MemoryCommand) -> None:
+    """Though it was learnt from before the command ran: its entry goes, and what comes next is learnt afresh."""
+    await nurse(here)
+    extracted = await later_turn(here, 2, "ok, thanks", {})
+    assert (await newest(here)).identities[0].name == "nurse"
+    receipt = await receipt_of(here, event, time=NOW)
+    assert receipt.removed["role_tracks"] == receipt.removed["extractions"] == 2
+    assert await here.documents("role_tracks") == await here.documents("extractions") == []
+    assert 2 in [message["turn"] for message in await here.documents("messages")]
+
+    guidance = only(await update_arbitration.handle(extracted, record("extractions"), here.worker()), GuidanceIssued)
+    assert (guidance.turn, guidance.identities) == (2, [])
+    await later_turn(here, 3, "I am a pilot", stated("pilot", "I am a pilot"))
+    await receipt_of(here, event, time=NOW)
+    assert (await newest(here)).identified_role.possible_identities == ["pilot"]
+
+
+async def later_turn(here: Here, number: int, text: str, proposal: Any) -> RoleExtracted:
+    """A turn that was asked after the commands of NOW, once it is learnt from."""
+    known = await here.store.conversation(C)
+    event = await here.logged(number, text, recordTime=LATER, epoch=known.epoch if known else 0)
+    message = await here.store.message(C, event.question_id)
+    assert message is not None
+    asked_at = {"recordTime": LATER}
+    await here.database["messages"].update_one({"turn": number}, {"$set": asked_at})
+    await here.store.touch_conversation(message.model_copy(update={"record_time": LATER}))
+    here.model.script = [proposal]
+    extracted = only(await role_extraction.handle(event, record("turns"), here.worker()), RoleExtracted)
+    await update_arbitration.handle(extracted, record("extractions"), here.worker())
+    return extracted
+
+
+async def test_an_erased_role_is_neither_told_nor_corrected(here: Here) -> None:
+    """Not where its entry is there still, either."""
+    await nurse(here)
+    await here.database["conversations"].update_one({}, {"$set": {"epoch": 1}})
+    assert len(await here.documents("role_tracks")) == 1
+    client = Client(cast(Publisher, None), here.store, here.features)
+    assert await client.memory("c") is None
+    receipt = await receipt_of(here, about("CORRECT_ROLE", identities=["midwife"]))
+    assert (receipt.status, receipt.reason) == ("refused", "no role is known in this conversation yet")
+
+
+async def test_the_role_of_an_older_version_is_erased_as_well(here: Here) -> None:
+    """Its entries do not say since when they have built on one another."""
+    await nurse(here)
+    for name in ("role_tracks", "extractions"):
+        await here.database[name].update_many({}, {"$unset": {"since": 1}})
+    receipt = await receipt_of(here, about("FORGET_ROLE"))
+    assert receipt.removed == {"extractions": 1, "role_tracks": 1}

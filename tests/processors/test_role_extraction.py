@@ -226,3 +226,28 @@ async def test_mode_log_is_learnt_from(here: Here) -> None:
     assert event.mode == "log"
     assert event.extraction is not None
     assert event.extraction.identities == ["nurse"]
+
+
+async def test_a_turn_whose_role_is_erased_while_it_is_extracted_teaches_nothing(here: Here) -> None:
+    """Neither what is stored nor what is passed on holds anything of it, and a redelivery costs no call."""
+    event = await here.logged(1)
+    here.model.script = [NURSE]
+    store = meddled(here.store, add_extraction=lambda: here.store.erase_role(C, 1))
+    first = await handle(event, TURNS, here.worker(store))
+    assert only(first, RoleExtracted).extraction == Extraction()
+    assert "nurse" not in str([document["extraction"] for document in await here.documents("extractions")])
+    assert await handle(event, TURNS, here.worker()) == first
+    assert here.model.calls == 1
+
+
+async def test_a_later_turn_is_extracted_anew_without_what_is_erased_meanwhile(here: Here) -> None:
+    """The model reads it again, without the question that was its history."""
+    await here.logged(1)
+    event = await here.logged(2, "I am a baker")
+    here.model.script = [BAKER, BAKER]
+    store = meddled(here.store, add_extraction=lambda: here.store.erase_role(C, 1))
+    extraction = only(await handle(event, TURNS, here.worker(store)), RoleExtracted).extraction
+    assert extraction is not None
+    assert extraction.identities == ["baker"]
+    assert here.model.read == [("I am a baker", ["I am a nurse"]), ("I am a baker", [])]
+    assert [document["since"] for document in await here.documents("extractions")] == [2]

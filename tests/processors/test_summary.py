@@ -5,19 +5,19 @@ import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from pipeline.adapters.embedded import Services
 from pipeline.adapters.rules import RulesModel
 from pipeline.errors import ModelFailed
-from pipeline.ports import AnswerRequest, Failure, Json, Origin, Said
+from pipeline.ports import AnswerRequest, Failure, Json, Origin, Said, Tombstones
 from pipeline.processors.summary import handle, summarise_idle
 from schemas.events import AnswerReady, ReportReady
 from schemas.features import Summary
 from tests.conftest import Names
-from tests.processors.factories import FAILS, NOW, C, Here, database_of, meddled, record, turn
+from tests.processors.factories import FAILS, NOW, C, Here, crash, database_of, meddled, record, said, turn
 
 ANSWERS, TURNS = record("answers", producer=b"rolestream"), record("turns")
 SAID = {1: "I want to build a boat", 2: "The glue doesn't hold", 3: "Which apples are sweet?"}
@@ -262,8 +262,8 @@ async def test_two_workers_share_the_idle_conversations(here: Here) -> None:
     await here.logged(1, SAID[1])
     here.model.script = [BOAT]
     here.worker()
-    workers = here.worker(), here.worker()
-    await asyncio.gather(*map(summarise_idle, workers))
+    worker = here.worker()
+    await asyncio.gather(summarise_idle(worker), summarise_idle(worker))
     assert here.model.calls == 1
 
 
@@ -281,6 +281,18 @@ async def test_what_fails_is_tried_again_after_ever_longer_waits(here: Here, cap
     assert [record.getMessage() for record in caplog.records] == 2 * [
         "1 of 1 idle conversations could not be summarised: ModelFailed"
     ]
+
+
+async def test_a_round_that_is_cut_short_is_found_again_soon(here: Here) -> None:
+    """A worker that ends as it summarises leaves the conversation for the next idle time, however old it is."""
+    await here.logged(1, SAID[1])
+    here.model.script = [BOAT]
+    two_days = here.worker(store=meddled(here.store, messages=crash))
+    now = NOW + timedelta(days=2)
+    await summarise_idle(replace(two_days, clock=lambda: now))
+    assert await kept(here) is None
+    await summarise_idle(replace(here.worker(), clock=lambda: now + timedelta(minutes=31)))
+    assert await kept(here) is not None
 
 
 async def test_one_conversation_that_cannot_be_read_holds_up_no_other(here: Here) -> None:
@@ -326,3 +338,31 @@ async def test_a_forgotten_conversation_gets_no_summary(here: Here) -> None:
     await handle(answer(3), ANSWERS, here.worker(store))
     assert here.model.calls == 1
     assert await kept(here) is None
+
+
+@pytest.mark.parametrize("forgotten", [{"user_id": "u"}, {"user_id": "u", "conversation_id": C}])
+@pytest.mark.parametrize("before", ["covers", "put_summary"])
+async def test_what_was_forgotten_is_in_no_summary_though_the_conversation_goes_on(
+    here: Here, forgotten: dict[str, str], before: str
+) -> None:
+    """Forgotten before or as it is written, with questions since: no word of it stays, and the rest is summarised."""
+    await talk(here)
+    later = said(4, "I want to build a shed", recordTime=NOW + timedelta(minutes=1))
+    await here.store.add_message(later)
+    await here.store.touch_conversation(later)
+    here.model.script = [BOAT, {"target": "build a shed"}]
+
+    async def forget() -> None:
+        origin = Origin(time=NOW, **forgotten)
+        await here.tombstones.add(origin)
+        await here.tombstones.erase(origin)
+
+    meddling = {before: forget}
+    tombstones = cast(Tombstones, meddled(cast(Any, here.tombstones), **meddling))
+    await handle(answer(3), ANSWERS, replace(here.worker(meddled(here.store, **meddling)), tombstones=tombstones))
+    assert (await kept(here) or Summary()).target == ""
+    here.worker()
+    await summarise_idle(here.worker())
+    summary = await kept(here)
+    assert summary is not None
+    assert (summary.target, summary.turn) == ("build a shed", 4)

@@ -39,7 +39,7 @@ SAID = Cost(model="judge", calls=1, prompt_tokens=30, completion_tokens=1, milli
 EXTRACTIONS, REPLAYED = record("extractions"), record("extractions", replay=True)
 NURSE, BAKER = heard(states=["nurse"]), heard(states=["baker"], denies=["nurse"])
 AGREES, HINTS = heard("nurse"), heard("potter")
-DOCKER, LONGSHOREMAN = heard("dock worker"), heard("longshoreman")
+RINGER, CAMPANOLOGIST = heard("bell ringer"), heard("campanologist")
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ async def test_two_replays_at_once_publish_one_guidance(here: Here) -> None:
     """Where another worker has mended the turn between read and write, theirs is passed on: it is what is stored."""
     await decided(learnt(1, None), here.worker())
     theirs = here.worker()
-    store = meddled(here.store, replace_failed_entry=lambda: handle(learnt(1, NURSE), REPLAYED, theirs))
+    store = meddled(here.store, replace_entry=lambda: handle(learnt(1, NURSE), REPLAYED, theirs))
     event = only(await handle(learnt(1, BAKER), REPLAYED, here.worker(store)), GuidanceIssued)
     (entry,) = await track(here)
     assert entry.event == event.to_json().decode()
@@ -272,9 +272,9 @@ async def test_a_judge_is_asked_where_the_lists_cannot_tell(
     """Once, for the turn's one pair; a yes makes the two agree, anything else leaves the lists' word."""
     judge = FakeJudge(same)
     worker = replace(here.worker(), judge=judge)
-    await decided(learnt(1, DOCKER), worker)
-    event = await decided(learnt(2, LONGSHOREMAN), worker)
-    assert judge.asked == [("longshoreman", "dock worker")]
+    await decided(learnt(1, RINGER), worker)
+    event = await decided(learnt(2, CAMPANOLOGIST), worker)
+    assert judge.asked == [("campanologist", "bell ringer")]
     assert (event.decision, event.similarity) == (decision, similarity)
     spent = {"calls": 2, "prompt_tokens": 37, "completion_tokens": 4, "milliseconds": 24}
     assert event.cost == Cost(model="fake", **spent)
@@ -282,11 +282,11 @@ async def test_a_judge_is_asked_where_the_lists_cannot_tell(
 
 async def test_a_judge_is_not_asked_again_by_a_redelivery(here: Here) -> None:
     """What it said is in the stored decision, and a judge of another mind changes nothing."""
-    await decided(learnt(1, DOCKER), here.worker())
-    first = await handle(learnt(2, LONGSHOREMAN), EXTRACTIONS, replace(here.worker(), judge=FakeJudge(True)))
+    await decided(learnt(1, RINGER), here.worker())
+    first = await handle(learnt(2, CAMPANOLOGIST), EXTRACTIONS, replace(here.worker(), judge=FakeJudge(True)))
     other = FakeJudge(False)
     for again in (EXTRACTIONS, REPLAYED):
-        assert await handle(learnt(2, LONGSHOREMAN), again, replace(here.worker(), judge=other)) == first
+        assert await handle(learnt(2, CAMPANOLOGIST), again, replace(here.worker(), judge=other)) == first
     assert other.asked == []
 
 
@@ -457,3 +457,32 @@ async def test_without_user_memory_nothing_beyond_the_role_is_told_or_observed(h
     assert (event.features, event.summary, event.skill) == ([], None, "")
     assert event.identities == ["nurse"]
     assert event.preferences.detail_level == "CONCISE"
+
+
+async def test_a_turn_is_decided_anew_where_the_role_is_erased_while_it_is_written(here: Here) -> None:
+    """Its own question where that is erased, else the entry before it, counts no more."""
+    await here.logged(1)
+    erased = meddled(here.store, add_entry=lambda: here.store.erase_role(C, 1))
+    event = await decided(learnt(1, NURSE), here.worker(erased))
+    assert (event.identities, event.text) == ([], "")
+    await here.logged(2)
+    await decided(learnt(2, NURSE), here.worker())
+    await here.logged(3)
+    erased = meddled(here.store, add_entry=lambda: here.store.erase_role(C, 2))
+    event = await decided(learnt(3, heard("potter")), here.worker(erased))
+    assert (event.decision, event.identities) == ("CREATE", ["potter"])
+    assert [(entry.turn, entry.since) for entry in await track(here)] == [(3, 3)]
+    assert "nurse" not in str(await here.documents("role_tracks"))
+
+
+async def test_an_entry_that_builds_on_what_is_erased_is_decided_anew_by_a_redelivery(here: Here) -> None:
+    """Its worker ended between the write and the look at what it had been decided on."""
+    await here.logged(1)
+    await decided(learnt(1, NURSE), here.worker())
+    await here.logged(2)
+    with pytest.raises(Crash):
+        await handle(learnt(2, AGREES), EXTRACTIONS, here.worker(meddled(here.store, stands=crash)))
+    await here.database["conversations"].update_one({}, {"$set": {"epoch": 1}})
+    first = await handle(learnt(2, heard("potter")), EXTRACTIONS, here.worker())
+    assert only(first, GuidanceIssued).identities == ["potter"]
+    assert await handle(learnt(2, BAKER), EXTRACTIONS, here.worker()) == first

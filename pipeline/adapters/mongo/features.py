@@ -1,7 +1,8 @@
 """The users' features and profiles in MongoDB; a change is checked against the version that it was made on."""
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 from pymongo import ASCENDING, ReplaceOne
 
@@ -12,6 +13,7 @@ from schemas.wire import UserId
 #: In the names of fields a dot is a path and a dollar a command; the wide ones, which no slot holds, are letters.
 _STORED = str.maketrans(".$", "．＄")
 _AS_THEY_ARE = str.maketrans("．＄", ".$")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class MongoFeatures:
@@ -43,8 +45,11 @@ class MongoFeatures:
         document["preferences"] = _renamed(profile.preferences, _STORED)
         await self._database.write("user_profiles", ReplaceOne({"_id": profile.user_id}, document, upsert=True))
 
-    async def unconfirmed_features(self, since: datetime, until: datetime, limit: int) -> list[UserFeature]:
-        query = {"lastSeenTime": {"$gte": since, "$lt": until}, "status": "ACTIVE", "source": "CHAT_EXTRACT"}
+    async def unconfirmed_features(
+        self, until: datetime, limit: int, *, without: Sequence[UserId] = ()
+    ) -> list[UserFeature]:
+        query: dict[str, Any] = {"lastSeenTime": {"$gte": _EPOCH, "$lt": until}, "status": "ACTIVE"}
+        query |= {"source": "CHAT_EXTRACT", "userId": {"$nin": [*without]}}
         return await self._database.found(UserFeature, "user_features", query, limit, [("lastSeenTime", ASCENDING)])
 
 

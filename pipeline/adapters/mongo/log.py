@@ -117,12 +117,16 @@ class MongoStore:
     async def erase_role(self, conversation_id: ConversationId, up_to_turn: int) -> dict[str, int]:
         change = {"$max": {"epoch": up_to_turn}}
         await self._database.write("conversations", UpdateOne({"_id": conversation_id}, change))
-        query = {"conversationId": conversation_id, "turn": {"$gte": 0, "$lte": up_to_turn}}
+        # an older version of us wrote no first turn
+        query = {"conversationId": conversation_id, "since": {"$not": {"$gt": up_to_turn}}}
         return {name: await self._database.remove(name, query) for name in ("extractions", "role_tracks")}
 
-    async def correct_entry(self, entry: TrackEntry, *, was: TrackEntry) -> bool:
-        query = {"_id": f"{entry.conversation_id}:{entry.turn}", "updateTime": was.update_time, "reason": was.reason}
-        return await self._database.replace("role_tracks", query, entry)
+    async def replace_entry(self, entry: TrackEntry, was: TrackEntry) -> bool:
+        return await self._database.replace("role_tracks", _version(was), entry)
+
+    async def stands(self, entry: TrackEntry) -> bool:
+        entries = self._database.collection("role_tracks")
+        return await self._database.do(lambda: entries.find_one(_version(entry), {"_id": 1})) is not None
 
     async def extraction(self, conversation_id: ConversationId, question_id: QuestionId) -> StoredExtraction | None:
         query = {"conversationId": conversation_id, "questionId": question_id}
@@ -151,10 +155,6 @@ class MongoStore:
     async def add_entry(self, entry: TrackEntry) -> None:
         await self._database.add("role_tracks", f"{entry.conversation_id}:{entry.turn}", entry)
 
-    async def replace_failed_entry(self, entry: TrackEntry) -> None:
-        failed = {"_id": f"{entry.conversation_id}:{entry.turn}", "decision": "FAILED"}
-        await self._replace("role_tracks", failed, entry)
-
     async def _replace(self, collection: str, query: Mapping[str, Any], value: Wire) -> None:
         await self._database.write(collection, ReplaceOne(query, value.model_dump(by_alias=True)))
 
@@ -174,6 +174,11 @@ class MongoStore:
             await self._database.add("dead_letters", letter.letter_id, letter)
         except AlreadyStored:
             return
+
+
+def _version(entry: TrackEntry) -> dict[str, Any]:
+    """An entry as long as nobody has put another in its place."""
+    return {"_id": f"{entry.conversation_id}:{entry.turn}", "updateTime": entry.update_time, "reason": entry.reason}
 
 
 def _message_key(message: Message) -> str:

@@ -14,12 +14,13 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
-from pymongo import UpdateOne
+from pymongo import DESCENDING, UpdateOne
 
 from pipeline.adapters.mongo.database import Database
 from pipeline.adapters.mongo.features import MongoFeatures
 from pipeline.domain.forgetting import without_all, without_conversation
 from pipeline.ports import Origin
+from schemas.documents import Message
 from schemas.features import Tombstone, UserFeature
 from schemas.wire import ConversationId, UserId
 
@@ -92,26 +93,29 @@ class MongoTombstones:
 
     async def _of_user(self, user_id: UserId, until: datetime) -> Removed:
         own = {"userId": user_id}
-        stripped = await self._distinct("messages", own | _up_to("recordTime", until))
+        begun = await self._distinct("messages", own | _up_to("recordTime", until))
+        afresh = await asyncio.gather(*(self._start_afresh(user_id, ConversationId(name), until) for name in begun))
         unnamed = 0
         for group in _groups(await self._distinct("conversations", own)):
             query = {"conversationId": {"$in": group}, "userId": None} | _up_to("questionTime", until)
             unnamed += await self._database.remove("dead_letters", query)
         removed = await self._remove(own, until)
+        for more in afresh:
+            _count(removed, more)
         removed["dead_letters"] += unnamed
         removed["user_features"], profiles = await self._strip(user_id, lambda feature: without_all(feature, until))
         # without a feature there is nothing that a profile could be of
         rendered = _up_to("recordTime", until) if await self._features.features(user_id) else {}
         profiles += await self._database.remove("user_profiles", own | rendered)
-        await self._start_afresh(user_id, stripped)
         return removed | {"user_profiles": profiles}
 
     async def _of_conversation(self, user_id: UserId, conversation_id: ConversationId, until: datetime) -> Removed:
+        afresh = await self._start_afresh(user_id, conversation_id, until)
         removed = await self._remove({"userId": user_id, "conversationId": conversation_id}, until)
+        _count(removed, afresh)
         removed["user_features"], _ = await self._strip(
             user_id, lambda feature: without_conversation(feature, conversation_id, until)
         )
-        await self._start_afresh(user_id, [conversation_id])
         return removed
 
     async def _of_others(self, user_id: str | None, conversation_id: ConversationId) -> Removed:
@@ -140,13 +144,21 @@ class MongoTombstones:
                     count += await self._features.replace_feature(left, feature.version)
         return count, profiles
 
-    async def _start_afresh(self, user_id: UserId, conversations: Sequence[str]) -> None:
-        """A conversation that goes on keeps nothing that was made of what is forgotten."""
-        change = {"$set": {"summary": None, "guidedTurn": None}}
-        for group in _groups(conversations):
-            query = {"_id": {"$in": group}, "userId": user_id}
-            update = partial(self._database.collection("conversations").update_many, query, change)
-            await self._database.do(update)
+    async def _start_afresh(self, user_id: UserId, conversation_id: ConversationId, until: datetime) -> Removed:
+        """A conversation that goes on keeps nothing that was made of what is forgotten, not of later turns either.
+
+        It comes before the messages go, for they tell which turns are forgotten.
+        """
+        own: Query = {"conversationId": conversation_id, "userId": user_id}
+        forgotten = own | _up_to("recordTime", until)
+        last = await self._database.found(Message, "messages", forgotten, 1, [("turn", DESCENDING)])
+        epoch = last[0].turn if last else 0
+        anew = {"$set": {"summary": None, "guidedTurn": None}, "$max": {"epoch": epoch}}
+        await self._database.write("conversations", UpdateOne({"_id": conversation_id, "userId": user_id}, anew))
+        if not last:
+            return {}
+        made_of_it = own | _up_to("since", epoch)
+        return {name: await self._database.remove(name, made_of_it) for name in ("extractions", "role_tracks")}
 
     async def _together(self, mark: str, removal: Removal) -> Removed:
         """Whoever asks while a removal is under way shares the one after it."""
@@ -216,8 +228,8 @@ class MongoTombstones:
         return {document["_id"]: document["time"] for document in documents}
 
 
-def _up_to(field: str, until: datetime) -> Query:
-    """What is not later, and what an older version of us wrote without a time."""
+def _up_to(field: str, until: datetime | int) -> Query:
+    """What is not later, and what an older version of us wrote without that field."""
     return {field: {"$not": {"$gt": until}}}
 
 

@@ -69,6 +69,7 @@ def own_words(question: str, others_before: bool = False) -> OwnWords:
             about[kind] = True
         if kind == "imagined":
             invented.append(sentence)
+            kept.extend(_in_real_life(sentence))
         elif kind == "others":
             kept.extend(_of_the_user(sentence))
         else:
@@ -97,11 +98,20 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _not_own(sentence: str, others_before: bool) -> str:
     scenes = words("scenes")
+    sentence = compiled(scenes["in_earnest"]).sub(" ", sentence)
     if first(scenes["imagined"], sentence) or first(scenes["sarcasm"], sentence):
         return "imagined"
     if first(scenes["others"], sentence) or (others_before and compiled(scenes["others_again"]).search(sentence)):
         return "others"
     return "on_a_trade" if first(scenes["trade_question"], sentence) else ""
+
+
+def _in_real_life(sentence: Span) -> Iterator[Span]:
+    """The clauses of a sentence about a game or a part that say who the user is outside it."""
+    real_life = compiled(words("scenes")["real_life"])
+    for start, end in places_of_clauses(sentence.text):
+        if real_life.search(sentence.text[start:end]):
+            yield Span(sentence.text[start:end], sentence.start + start)
 
 
 def _of_the_user(sentence: Span) -> Iterator[Span]:

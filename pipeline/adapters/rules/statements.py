@@ -55,7 +55,7 @@ def _before_acting(own: OwnWords) -> Iterator[Span]:
 def _is_invented(claim: Claim, sentence: Span) -> bool:
     """In a sentence about fiction, only a trade that makes or reads fiction is the user's own."""
     scenes = words("scenes")
-    if compiled(scenes["makes_fiction"]).search(claim.name):
+    if compiled(scenes["makes_fiction"]).search(claim.name) or compiled(scenes["besides"]).search(sentence.text):
         return False
     ends = (end for _, end in clauses(sentence.text) if end >= claim.end - sentence.start)
     up_to_claim = sentence.text[: next(ends, None)]
@@ -74,7 +74,9 @@ def _english(sentence: Span) -> Iterator[Claim]:
                 yield from _roles(kind, sentence, match, rest)
     for match in compiled(rules["as_a"]).finditer(sentence.text):
         role = english_role(sentence.text[match.end() :])
-        if role and re.match(r"\s*(,|\bi\b|\bi'|myself|$)", sentence.text[match.end() + role.length :], re.IGNORECASE):
+        if role and re.match(
+            r"\s*([,)]|\bi\b|\bi'|myself|$)", sentence.text[match.end() + role.length :], re.IGNORECASE
+        ):
             yield _claim("states", sentence, match, role)
     if being := compiled(rules["being"]).search(sentence.text):
         role = english_role(sentence.text[being.end() :], listed_only=True)

@@ -6,10 +6,11 @@ from functools import cache
 
 from pipeline.adapters.rules.own_words import OwnWords, Span, clauses
 from pipeline.adapters.rules.patterns import compiled, first, listed
+from pipeline.adapters.rules.whose import told_of_another, without_others
 from pipeline.domain.asks import Language
 from pipeline.words import words
 
-_TOKEN = re.compile(r"[^\W_]+(?:['+#.-][^\W_]+)*[+#]*")
+_TOKEN = re.compile(r"[^\W_\u3400-\u9fff]+(?:['+#.-][^\W_\u3400-\u9fff]+)*[+#]*")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _ENDINGS = (("'s", ""), ("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"))
 _LONGEST_HAN, _LONGEST_PHRASE = 6, 4
@@ -55,10 +56,12 @@ def hints(own: OwnWords, language: Language) -> list[Hint]:
         return []
     neutral = is_neutral(own)
     found = _weigh(own, neutral)
+    texts = {home: " ".join(sentence.text for sentence in _of_the_user(own, home)) for home in (True, False)}
     for role in words("topics")["scenes"] if own.sentences else ():
-        if match := first(words("topics")["scenes"][role], text):
+        if match := first(words("topics")["scenes"][role], texts[_is_at_home(role)]):
             _add(found, role, match.group(), _SURE + _SIGN, own.sentences[0])
-    ranked = sorted(found.items(), key=lambda item: (-item[1].weight, item[1].spans[0].start))
+    plain = {role: hit for role, hit in found.items() if hit.weight >= _SURE and not _of_another(role, hit, found, own)}
+    ranked = sorted(plain.items(), key=lambda item: (-item[1].weight, item[1].spans[0].start))
     best = ranked[0][1].weight if ranked else 0
     enough = max(_SURE, best - 0.5)
     beside = words("topics")["beside"]
@@ -97,11 +100,30 @@ def _name(role: str, text: str, language: Language) -> str:
 
 def _weigh(own: OwnWords, neutral: bool) -> dict[str, _Found]:
     found: dict[str, _Found] = {}
-    for sentence in (*own.sentences, *own.code):
-        for term, span in _terms(sentence):
-            for role, weight in _index().get(term, ()):
-                _add(found, role, term, weight - (_MAYBE if neutral else 0), span)
+    for home in (True, False):
+        for sentence in (*_of_the_user(own, home), *own.code):
+            for term, span in _terms(sentence):
+                for role, weight in _index().get(term, ()):
+                    if _is_at_home(role) is home:
+                        _add(found, role, term, weight - (_MAYBE if neutral else 0), span)
     return found
+
+
+def _of_the_user(own: OwnWords, home: bool) -> list[Span]:
+    return [without_others(sentence, home=home) for sentence in own.sentences]
+
+
+def _is_at_home(role: str) -> bool:
+    return role in words("topics")["at_home"]
+
+
+def _of_another(role: str, hit: _Found, found: dict[str, _Found], own: OwnWords) -> bool:
+    """Whether the words tell of another topic, which has some of its own, or of somebody else who is of the trade."""
+    shared = set(words("topics")["shared"])
+    if hit.terms <= shared and any(other.weight >= _SURE and other.terms - shared for other in found.values()):
+        return True
+    names = [name.strip() for name in words("topics")["roles"][role]["name"].split(" / ")]
+    return any(told_of_another(sentence.text, name) for sentence in own.sentences for name in names)
 
 
 def _add(found: dict[str, _Found], role: str, term: str, weight: float, span: Span) -> None:
