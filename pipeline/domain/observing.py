@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
+from pipeline.domain.facts import facts
 from pipeline.domain.guards import clauses_of, speaks_of_another
 from pipeline.domain.injected import without_injected
 from pipeline.domain.languages import fits_language
@@ -66,6 +67,19 @@ def read_changes(raw: Json, message: str, known: Sequence[KnownFeature]) -> Obse
         if change is not None and len(changes) < MAX_OBSERVED:
             changes.setdefault(subject_of(change.slot), change)
     return Observed(list(changes.values()), len(items) - len(changes))
+
+
+def with_plain_facts(changes: Sequence[FeatureChange], message: str, earlier: Sequence[str]) -> list[FeatureChange]:
+    """What the message says in plain words goes in where the model left it out, or made of it what cannot be kept."""
+    found = list(changes)
+    for fact in facts(without_injected(message), earlier):
+        known = any(
+            subject_of(fact.slot) == subject_of(change.slot) or (change.quote and change.quote in fact.quote)
+            for change in changes
+        )
+        if fact.operation == "OBSERVE" and not (known or is_planted(fact.quote)) and len(found) < MAX_OBSERVED:
+            found.append(fact)
+    return found
 
 
 def _change(item: dict[str, Any], ground: Ground, slots: Mapping[str, str]) -> FeatureChange | None:

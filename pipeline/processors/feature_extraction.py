@@ -7,7 +7,7 @@ from datetime import datetime
 from pipeline.domain.gate import says_nothing_lasting
 from pipeline.domain.ids import answer_id
 from pipeline.domain.injected import without_injected
-from pipeline.domain.observing import Observed, read_changes
+from pipeline.domain.observing import Observed, read_changes, with_plain_facts
 from pipeline.domain.relevance import as_known, by_relevance
 from pipeline.errors import BadEvent, ModelFailed
 from pipeline.ports import Failure, Output, Record, Said, Services
@@ -53,13 +53,14 @@ async def _observed(question: Message, services: Services) -> FeaturesObserved:
     changes = []
     if not says_nothing_lasting(text):
         known = await _known(question, services)
-        proposal = await services.model.extract_features(await _messages(question, services), known)
+        messages = await _messages(question, services)
+        proposal = await services.model.extract_features(messages, known)
         cost = proposal.cost
         read = read_changes(proposal.content, text, known)
         if read is None:
             raise ModelFailed("the model's reply holds no object that could be read", cost.model_dump())
         _tell(read)
-        changes = read.changes
+        changes = with_plain_facts(read.changes, text, _before(messages, text))
     return FeaturesObserved(
         user_id=UserId(question.user_id),
         observed_by="feature-extraction",
@@ -92,6 +93,12 @@ async def _messages(question: Message, services: Services) -> list[Said]:
         for message in said
         if (text := without_injected(message.text).strip())
     ]
+
+
+def _before(messages: Sequence[Said], text: str) -> list[str]:
+    """What was said before the question, by which its "it" is understood."""
+    said = [message.text for message in messages]
+    return said[: said.index(text.strip())] if text.strip() in said else []
 
 
 async def _known(question: Message, services: Services) -> list[KnownFeature]:

@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.domain.gate import says_nothing_lasting
-from pipeline.domain.observing import MAX_OBSERVED, read_changes
+from pipeline.domain.observing import MAX_OBSERVED, read_changes, with_plain_facts
 from pipeline.ports import Json
 from schemas.features import KnownFeature
 
@@ -179,3 +179,21 @@ def test_what_may_hold_a_fact_passes_the_gate(text: str) -> None:
 def test_what_anybody_may_ask_does_not(text: str) -> None:
     """Nothing in it speaks of the writer."""
     assert says_nothing_lasting(text)
+
+
+def test_a_plain_fact_that_the_model_left_out_goes_in() -> None:
+    """By the rules' own words for it, beside what the model found."""
+    message = "我买牛奶只买低糖的，苹果不要酸的"
+    read = read_changes({"changes": [change("我买牛奶只买低糖的", "milk", "低糖的")]}, message, ())
+    assert read is not None
+    found = with_plain_facts(read.changes, message, [])
+    assert [(fact.slot, fact.value) for fact in found] == [("牛奶", "只买低糖的"), ("苹果", "不要酸的")]
+
+
+def test_a_plain_fact_that_the_model_found_is_not_doubled() -> None:
+    """Whether it named the slot alike, or quoted the same words under another."""
+    message = "I like carrots."
+    for slot in ("carrot", "favourite vegetable"):
+        read = read_changes({"changes": [change("I like carrots", slot, "likes them")]}, message, ())
+        assert read is not None
+        assert [fact.slot for fact in with_plain_facts(read.changes, message, [])] == [slot]

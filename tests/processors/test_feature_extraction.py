@@ -139,7 +139,7 @@ async def test_a_model_that_fails_is_a_dead_letter_and_is_asked_anew_by_its_repl
 
 async def test_a_reply_without_an_object_is_a_failure_and_an_empty_list_is_none(here: Here) -> None:
     """Bad content is told apart from nothing to learn."""
-    await here.logged(1, "I like carrots")
+    await here.logged(1, "I wonder how my soup turned out")
     here.model.script = ["no idea", []]
     (failure,) = await handle(answer(), ANSWERS, here.worker())
     assert isinstance(failure, Failure)
