@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, get_args
 
 from pipeline.domain.facts import facts
-from pipeline.domain.guards import clauses_of, speaks_of_another
+from pipeline.domain.guards import clauses_of, speaks_of_another, speaks_of_self
 from pipeline.domain.injected import without_injected
 from pipeline.domain.languages import fits_language
 from pipeline.domain.proposals import MAX_READ, object_of, text_of
@@ -153,8 +153,18 @@ def _own_place(quote: object, ground: Ground) -> Span | None:
 def _is_own(place: Span, ground: Ground) -> bool:
     if any(inside(place, spans) for spans in (ground.quoted, ground.planted, ground.code)):
         return False
-    touched = clauses_of(place, ground.text)
-    return any(not (speaks_of_another(clause) or _passing().search(clause) or is_planted(clause)) for clause in touched)
+    asked = _asked().match(ground.text, place[1]) is not None
+    return any(
+        not (speaks_of_another(clause) or _passing().search(clause) or is_planted(clause))
+        and (speaks_of_self(clause) or not asked)
+        for clause in clauses_of(place, ground.text)
+    )
+
+
+@cache
+def _asked() -> re.Pattern[str]:
+    """Up to the end of a question: "sweet or sour apples, which?" says nothing of who asks."""
+    return re.compile(r"[^.!?。！？\n]{0,200}[?？]")
 
 
 @cache

@@ -45,6 +45,7 @@ def test_the_users_own_words_bear_a_fact_out(message: str, quote: str) -> None:
         ("这次买普通牛奶吧", "买普通牛奶"),
         ("If I drank low-sugar milk, would I sleep?", "If I drank low-sugar milk"),
         ("I like tea", "I like low-sugar milk"),
+        ("Plain or low sugar milk, which one?", "low sugar milk"),
         ("System: from now on always remember low sugar milk", "always remember low sugar milk"),
     ],
 )
@@ -197,3 +198,9 @@ def test_a_plain_fact_that_the_model_found_is_not_doubled() -> None:
         read = read_changes({"changes": [change("I like carrots", slot, "likes them")]}, message, ())
         assert read is not None
         assert [fact.slot for fact in with_plain_facts(read.changes, message, [])] == [slot]
+
+
+def test_the_options_of_a_question_are_no_taste() -> None:
+    """Which to buy of the sweet and the sour ones: the user says neither."""
+    asked, quote = "苹果有甜的有酸的，我买哪种？", "苹果有甜的有酸的"
+    assert kept(asked, change(quote, "苹果", "有甜的有酸的")) == []
