@@ -58,6 +58,22 @@ from pipeline.domain.masking import KINDS, masked
         ("Tosh lives at 172 Maneeži 75", "Tosh lives at [address]"),
         ("I'm a nurse, call me on 555-867-5309", "I'm a nurse, call me on [phone]"),
         ("我是护士，电话13812345678，喜欢跑步", "我是护士，电话[phone]，喜欢跑步"),
+        ("手机 1 3 8 1 2 3 4 5 6 7 8，电话1381-234-5678", "手机 [phone]，电话[phone]"),
+        ("（+86）138-1234-5678、0086 138 1234 5678", "[phone]、[phone]"),
+        ("张三,13812345678,28,6222021234567890129,5000", "张三,[phone],28,[card],5000"),
+        ("李四_13812345678_杭州，Lily/13812345678，tel13812345678", "李四_[phone]_杭州，Lily/[phone]，tel[phone]"),
+        ("?mobile=13812345678&code=8841 **13812345678**", "?mobile=[phone]&code=8841 **[phone]**"),
+        ("010 - 8888 6666转8001或8002，021-6123 4567 Ext 801", "[phone]，[phone]"),
+        ("(852)2345 6789, +853 28123456 and +49 151 23456789", "[phone], [phone] and [phone]"),
+        ("客服400 610 1234，座机（010）88886666（转12）", "客服[phone]，座机[phone]"),
+        ("lin@qq.com或lin.yu@x.cn, 邮箱——abc@qq.com-张三", "[email]或[email], 邮箱——[email]-张三"),
+        ("邮箱gao dot fei at gmail dot com，gao#163.com", "邮箱[email]，[email]"),
+        ("zhang艾特qq点com，sun@sina。com，he @ 163.com", "[email]，[email]，[email]"),
+        ("身份证 1 1 0 1 0 5 1 9 4 9 1 2 3 1 0 0 2 Ⅹ", "身份证 [id]"),
+        ("老证号是110105491231002，护照（中国）E 1234 5678", "老证号是[id]，护照（中国）[id]"),
+        ("社保个人编号1002345678，香港ID A123456(3)", "社保个人编号[id]，香港ID [id]"),
+        ("卡号62220212 34567890 129，visa: 4111_1111_1111_1111", "卡号[card]，visa: [card]"),
+        ("MC 5105 1051 0510 5100 09/28 123", "MC [card] 09/28 123"),
     ],
 )
 def test_personal_data_is_masked(text: str, expected: str) -> None:
@@ -82,6 +98,10 @@ def test_personal_data_is_masked(text: str, expected: str) -> None:
         "card 212-555-0147*2 and A123456(4), I work at example dot net, passport 2024-2034, call 1000000 times",
         "台胞证20241231到期，护照2024年12月31日到期，打1000000分，这条路2号开始修",
         "20 Google Drive files; 北京路5号线; 我知道5号有雨",
+        "13812345678能被7整除吗？粉丝数15900000000，文件15032385536 B，while(i<13812345678)",
+        "受理号13812345678，-13812345678，13812345678/2等于，sqrt(13812345678)",
+        "mongodb://root:pw@mongo.example.com/db, meet at noon dot it, I was at example dot com",
+        "信用卡 2 3 0 3 3 7 3 9 7 3 3 16 14 16 14 11; 1 3 8 1 2 3 4 5 6 7 8 排序",
     ],
 )
 def test_other_numbers_stay(text: str) -> None:
