@@ -201,6 +201,11 @@ class Store(Protocol):
     async def erase_role(self, conversation_id: ConversationId, up_to_turn: int) -> dict[str, int]:
         """Remove what extractions and track hold of questions up to a turn, which are no evidence any more."""
 
+    async def note_erased(
+        self, conversation_id: ConversationId, command_id: str, removed: Mapping[str, int]
+    ) -> dict[str, int]:
+        """Add to what a command has erased, and return all of it: the same for each of its deliveries."""
+
     async def replace_entry(self, entry: TrackEntry, was: TrackEntry) -> bool:
         """Put a turn's entry in the place of one; False where that has moved on."""
 

@@ -1,5 +1,6 @@
 """One record from decoding to delivery: decode, handle, publish, and dead-letter what cannot be done."""
 
+import asyncio
 import json
 import logging
 import traceback
@@ -9,7 +10,7 @@ from dataclasses import replace
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from pipeline.domain.forgetting import to_render
+from pipeline.domain.forgetting import KEYED_BY_USER, to_render, users_named
 from pipeline.errors import BadEvent, RolestreamError, SettingsInvalid
 from pipeline.metrics import Metrics
 from pipeline.ports import REPLAY_HEADER, Failure, Origin, Output, Processor, Publisher, Record, Services
@@ -29,17 +30,23 @@ _LONGEST_MESSAGE = 1000
 
 
 def decode(record: Record) -> Wire:
-    """The record's event; raises BadEvent that says which field is wrong, without quoting the record."""
+    """The record's event; raises BadEvent that says which field is wrong, without quoting the record.
+
+    One under another user's key is refused: what is done for a user keeps its order by the key alone.
+    """
     if record.value is None:
         raise BadEvent("the record has no value: send the event as JSON")
     try:
-        return BY_NAME[record.topic].event.model_validate_json(record.value, extra="ignore")
+        event = BY_NAME[record.topic].event.model_validate_json(record.value, extra="ignore")
     except ValidationError as exc:
         wrong = "; ".join(
             f"{'.'.join(map(str, error['loc'])) or 'record'}: {error['msg']}"
             for error in exc.errors(include_url=False, include_input=False)[:10]
         )
         raise BadEvent(wrong) from exc
+    if record.topic in KEYED_BY_USER and record.key != getattr(event, "user_id", "").encode():
+        raise BadEvent("userId: it is not the record's key; send the event under its userId as key")
+    return event
 
 
 class Runner:
@@ -122,15 +129,28 @@ class Runner:
         if isinstance(event, GuidanceIssued):
             self._metrics.turns.labels(event.decision).inc()
 
+    async def _is_dropped(self, record: Record, event: Wire | None, origin: Origin) -> bool:
+        """Whether what failed is forgotten; then what was kept of it is removed."""
+        whose = origin if await self._is_over(origin, event) else None
+        if whose is None and event is None:
+            whose = await self._forgotten_in(record)
+        if whose is not None:
+            await self._erase(whose)
+        return whose is not None
+
+    async def _forgotten_in(self, record: Record) -> Origin | None:
+        """A forgotten user whom a record that is no event names."""
+        named = [Origin(name, None, record.time) for name in users_named(record.topic, record.key, record.value)]
+        over = await asyncio.gather(*(self._is_over(one, None) for one in named))
+        return next((one for one, is_over in zip(named, over, strict=True) if is_over), None)
+
     async def _dead_letter(self, record: Record, event: Wire | None, origin: Origin, exc: Exception) -> None:
         """Keep and publish what could not be done, unless it is forgotten, be it while it is stored."""
-        if await self._is_over(origin, event):
-            await self._erase(origin)
+        if await self._is_dropped(record, event, origin):
             return
         letter = dead_letter(self._processor.name, record, origin, exc, self._services)
         await self._services.store.add_dead_letter(letter)
-        if await self._is_over(origin, event):
-            await self._erase(origin)
+        if await self._is_dropped(record, event, origin):
             return
         log.warning(
             "dead letter %s: %s: %s",

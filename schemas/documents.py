@@ -9,6 +9,13 @@ from schemas.role import Extraction
 from schemas.wire import Moment, Wire
 
 
+class Erasure(Wire):
+    """The last command that erased a conversation's role memory, and what went by all its deliveries."""
+
+    command_id: str
+    removed: dict[str, int] = {}
+
+
 class Conversation(Wire):
     """One conversation: whose it is, and how far it has come."""
 
@@ -20,6 +27,7 @@ class Conversation(Wire):
     """The timestamp of the latest question's record: what forgetting goes by."""
     epoch: int = Field(default=0, ge=0)
     """The last turn whose questions are no evidence any more, for the role memory was erased after it."""
+    erasure: Erasure | None = None
     summary: Summary | None = None
     awaits_summary: Moment | None = None
     """Since when something said has waited for its summary; None where the summary covers every turn."""

@@ -156,7 +156,7 @@ class UserFeature(Wire):
     forgotten_until: Moment | None = None
     """Of a feature that was ever deleted: what is not later teaches it no more."""
     deleted_hash: str = ""
-    """Of the same: a keyed hash of the deleted value, by which old messages are known in another slot, too."""
+    """Of the same: keyed hashes of the deleted values, by which old messages are known in other words, too."""
 
 
 class UserProfile(Wire):

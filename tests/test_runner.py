@@ -20,6 +20,7 @@ from schemas.wire import ConversationId, UserId, Wire
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 QUESTION = b'{"conversationId": "c", "userId": "u", "text": "hello"}'
 RECORD = Record(topic="questions", partition=1, offset=7, key=b"c", value=QUESTION, time=NOW)
+OBSERVED = FeaturesObserved(user_id=UserId("u"), observed_by="weekly-check", source="SYSTEM", record_time=NOW)
 ANSWER = AnswerReady.model_validate({"conversationId": "c", "userId": "u", "questionId": "q", "text": "hi"})
 
 
@@ -236,6 +237,39 @@ async def test_what_stems_from_a_forgotten_question_is_dropped(record: Record) -
     sent = await run(record, ANSWER, tombstones=stones)
     assert (sent.handled, sent.events, sent.letters, sent.stored) == (0, [], [], [])
     assert len(stones.erased) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "forgotten"),
+    [
+        (b'{"userId": "u", "text": "cut o', True),
+        (b"userId=u", True),
+        (b"for you", False),
+        (b'{"userId": "v", "text": ["u"]}', False),
+    ],
+)
+async def test_an_unreadable_record_that_names_a_forgotten_user_is_dropped(value: bytes, *, forgotten: bool) -> None:
+    """A replay of it brings nothing back; one that is later, of somebody else or of nobody is kept."""
+    stones = Forgotten(until=NOW)
+    sent = await run(replace(RECORD, value=value), tombstones=stones)
+    assert [letter.value for letter in sent.stored] == ([] if forgotten else [value])
+    assert [origin.user_id for origin in stones.erased] == (["u"] if forgotten else [])
+    later = await run(replace(RECORD, value=value, time=LATER), tombstones=stones)
+    assert len(later.stored) == 1
+
+
+@pytest.mark.parametrize("key", [b"v", b"", None])
+@pytest.mark.parametrize("topic", ["commands", "features"])
+async def test_what_is_done_for_a_user_is_refused_under_another_key(topic: Any, key: bytes | None) -> None:
+    """Its order is kept by the key alone: nothing is carried out, and the dead letter says what to do."""
+    command = b'{"userId": "u", "kind": "FORGET_USER"}'
+    record = replace(RECORD, topic=topic, key=key, value=command if topic == "commands" else OBSERVED.to_json())
+    sent = await run(record, ANSWER)
+    assert (sent.handled, sent.events) == (0, [])
+    (letter,) = sent.letters
+    assert (letter.exception, letter.user_id, letter.key) == ("BadEvent", "u", key)
+    assert letter.message == "userId: it is not the record's key; send the event under its userId as key"
+    assert (await run(replace(record, key=b"u"), ANSWER)).handled == 1
 
 
 @pytest.mark.parametrize("record", [replace(RECORD, time=LATER), on_turns(LATER)])

@@ -6,7 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from pipeline.cli import asking, dead_letters, evaluating, importing, memory, operating, serving
 from pipeline.errors import RolestreamError, SettingsInvalid, Stuck
@@ -16,6 +18,7 @@ from pipeline.telemetry import configure_logging
 from schemas.events import Mode
 from schemas.features import Category
 from schemas.topics import TOPICS
+from schemas.wire import Identifier
 
 Command = Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]
 
@@ -25,6 +28,8 @@ _LOGGED = ("worker", "dev")
 _FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
 
 
+#: An id of any kind, where one is given.
+_ID: TypeAdapter[str | None] = TypeAdapter(Annotated[str, Identifier] | None)
 N = TypeVar("N", int, float)
 
 
@@ -144,6 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         _refuse_undecodable(arguments)
+        _refuse_no_ids(arguments)
         settings = load_settings()
         configure_logging(settings.log_level if arguments.command in _LOGGED else "WARNING")
         command: Command = arguments.run
@@ -168,6 +174,18 @@ def _refuse_undecodable(arguments: argparse.Namespace) -> None:
             and any("\ud800" <= letter <= "\udfff" for letter in value)
         ):
             raise SettingsInvalid(f"{name} is no UTF-8")
+
+
+def _refuse_no_ids(arguments: argparse.Namespace) -> None:
+    """What can be nobody's id is told before anything is asked for by it."""
+    for name in ("user", "conversation", "id"):
+        value = getattr(arguments, name, None)
+        try:
+            _ID.validate_python(value)
+        except ValidationError:
+            raise SettingsInvalid(f"{name}: {value!r} is no id: give 1 to 200 characters without blank ends") from None
+    if getattr(arguments, "key", None) == "":
+        raise SettingsInvalid("key: it is empty: give the key of a record")
 
 
 async def _to_its_end(command: Coroutine[Any, Any, int]) -> int:

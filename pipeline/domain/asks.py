@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
+from pipeline.domain.remembering import outside_wishes
 from pipeline.words import words
 from schemas.events import DecidedMode, Mode
 from schemas.role import CommunicationPreferences, Extraction, PreferenceField, PreferenceScopes
@@ -61,9 +62,12 @@ def decided_mode(text: str, mode: Mode) -> DecidedMode:
 
 
 def asked_preferences(text: str) -> tuple[AskedPreference, ...]:
-    """The preferences that plain words ask for, at most one a field; the last wish in the text wins."""
+    """The preferences that plain words ask for, at most one a field; the last wish in the text wins.
+
+    "Forget everything you know about me" asks for no detail.
+    """
     asked: dict[PreferenceField, AskedPreference] = {}
-    sentences = _sentences(text)
+    sentences = _sentences(outside_wishes(text))
     for number, sentence in enumerate(sentences):
         wishes = [(field, *wish) for field in get_args(PreferenceField) if (wish := _wish(field, sentence))]
         if wishes:

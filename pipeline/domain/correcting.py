@@ -1,5 +1,6 @@
 """A command's correction of the role, taken as a statement of the user whose evidence is the command."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from pipeline.domain.arbitration import arbitrate
@@ -7,11 +8,12 @@ from pipeline.domain.asks import language_of
 from pipeline.domain.confidence import level
 from pipeline.domain.guidance import compose_guidance
 from pipeline.domain.recall import Recalled
+from pipeline.domain.similarity import covers
 from pipeline.domain.track import memory_of
 from pipeline.ports import Similarity
 from schemas.events import GuidanceIssued
 from schemas.memory_events import MemoryCommand
-from schemas.role import MAX_CORRECTIONS, ConversationAnalysis, Extraction, IdentifiedRole, Quote, TrackEntry
+from schemas.role import MAX_CORRECTIONS, ConversationAnalysis, Evidence, Extraction, IdentifiedRole, Quote, TrackEntry
 from schemas.wire import QuestionId
 
 #: What a correction is worth: nobody knows better.
@@ -35,10 +37,12 @@ def corrected(
         threshold=threshold,
     )
     memory = outcome.memory
+    evidence = _undenied(memory.evidence, command.denies)
     who = "an administrator" if command.by == "admin" else "the user"
     left = entry.model_copy(
         update={
-            **{name: getattr(memory, name) for name in ("identities", "characteristics", "evidence", "signals")},
+            **{name: getattr(memory, name) for name in ("identities", "characteristics", "signals")},
+            "evidence": evidence,
             "denied_identities": memory.denied_identities,
             "decision": "UPDATE",
             "identity_decision": "UPDATE",
@@ -50,7 +54,7 @@ def corrected(
             "identified_role": IdentifiedRole(
                 possible_identities=[identity.name for identity in memory.identities],
                 primary_characteristics=[item.name for item in memory.characteristics],
-                evidence_summary=[item.quote for item in memory.evidence],
+                evidence_summary=[item.quote for item in evidence],
                 confidence_level=level(memory.confidence_score),
             ),
             "user_overview": memory.user_overview,
@@ -61,13 +65,22 @@ def corrected(
     return left.model_copy(update={"event": _guidance(left).to_json().decode()})
 
 
+def _undenied(evidence: Sequence[Evidence], denies: Sequence[str]) -> list[Evidence]:
+    """The quotes without those that speak for a denied role: they are evidence of nothing any more."""
+    kept = []
+    for item in evidence:
+        supports = [name for name in item.supports if not any(covers(denial, name) for denial in denies)]
+        if supports:
+            kept.append(item.model_copy(update={"supports": supports}))
+    return kept
+
+
 def _statement(command: MemoryCommand) -> Extraction:
-    named = [*command.identities, *command.denies]
     return Extraction(
         identities=command.identities,
         states=command.identities,
         denies=command.denies,
-        evidence=[Quote(quote=name, supports=[name]) for name in dict.fromkeys(named)],
+        evidence=[Quote(quote=name, supports=[name]) for name in command.identities],
         score=_SCORE,
     )
 

@@ -7,22 +7,29 @@ from functools import cache
 from typing import Any
 
 from pipeline.domain.injected import without_injected
+from pipeline.domain.landing import Stated, landed
 from pipeline.domain.progress import goal_in
 from pipeline.domain.quoting import own_words
 from pipeline.domain.scripts import in_script_of
 from pipeline.domain.slots import subject_of
-from pipeline.domain.spelling import HAN, has_han, simplified
+from pipeline.domain.spelling import has_han, simplified
+from pipeline.domain.things import ends_list, is_long, is_named, is_turned, items_of, lists_on, named, trimmed
 from pipeline.words import words
-from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange
+from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, KnownFeature
 from schemas.role import MAX_QUOTE
 
 #: The most facts of one message, and how much of it is read.
 MAX_FACTS = 8
 _LONGEST = 6000
 _LONGEST_CLAUSE = 200
-_MOST_WORDS, _MOST_HAN = 6, 14
+#: How far back in its own message an "it" looks.
+_SIGHT = 200
+#: The lists that stand in the patterns of the rules; the last ones tell what cannot be done.
+_LISTS = ("diets", "traits", "pets", "kin", "number", "languages", "several", "unable", "using", "device")
+_ENDS = " .!?。！？\n"
+#: A clause of no more characters than this may be nothing but "just this time".
+_LONGEST_ADVERB = {"en": 24, "zh": 6}
 _SENTENCE = re.compile(r"[^.!?。！？\n]*(?:\.(?!\s|$)[^.!?。！？\n]*)*(?:[!?。！？\n]+|\.(?=\s|$)|$)")
-_ALSO = re.compile(rf"\s*(?:、|,|，|\band\b|\bor\b|&|(?<=[{HAN}])[和与跟](?=[{HAN}]))\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,9 @@ class Clause:
     """What was said before, oldest first: the messages, and the beginning of this one."""
     goes_on: bool
     """Another clause of its sentence, before it, speaks of the user."""
+    sentence: str = ""
+    more: str = ""
+    """The clauses right after it, where they go on with its list: ", coffee and milk"."""
 
     @property
     def language(self) -> str:
@@ -47,13 +57,13 @@ class Clause:
 
     @property
     def quote(self) -> str:
-        return " ".join(self.written(0, len(self.text)).split())[:MAX_QUOTE]
+        return " ".join(self.written(0, len(self.text + self.more)).split())[:MAX_QUOTE]
 
 
-def facts(text: str, earlier: Sequence[str] = ()) -> list[FeatureChange]:
+def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] = ()) -> list[FeatureChange]:
     """The lasting facts that a user says of themselves, at most eight; `earlier` tells what "it" may mean.
 
-    What somebody switched from is forgotten beside.
+    A changed mind lands in the slot of what is `known`, or forgets it.
     """
     message = without_injected(text)[:_LONGEST]
     plain = _plain(own_words(message))
@@ -64,7 +74,7 @@ def facts(text: str, earlier: Sequence[str] = ()) -> list[FeatureChange]:
         if _finds("supposed", sentence):
             continue
         for clause in _clauses(sentence, start, message, earlier):
-            for change in _facts_of(clause):
+            for change in _facts_of(clause, known):
                 found[subject_of(change.slot)] = change
         if goal := _goal(sentence, start, message):
             found[subject_of(goal.slot)] = goal
@@ -84,17 +94,70 @@ def _sentences(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _clauses(sentence: str, start: int, message: str, earlier: Sequence[str]) -> Iterator[Clause]:
-    """The clauses that may say something of the user that lasts."""
-    at, mine = 0, False
-    question = sentence.rstrip().endswith(("?", "？"))
-    for end in (*_pattern("clause_end").finditer(sentence), None):
-        stop = end.start() if end else len(sentence)
-        text = sentence[at:stop].rstrip(" .!?。！？\n")
-        asks = _finds("asked", text) or (question and end is None)
-        if text.strip() and len(text) <= _LONGEST_CLAUSE and not asks and not _finds("passing", text):
-            yield Clause(text, start + at, message, [*earlier, _plain(message[: start + at])], goes_on=mine)
+    """The clauses that may say something of the user that lasts, each with the rest of its list."""
+    pieces = _pieces(sentence)
+    question, mine, at = sentence.rstrip().endswith(("?", "？")), False, 0
+    while at < len(pieces):
+        first, stop = pieces[at]
+        after = _after_list(sentence, pieces, at)
+        end = pieces[after - 1][1]
+        text = sentence[first:stop].rstrip(_ENDS)
+        more = sentence[stop:end].rstrip(_ENDS) if after > at + 1 else ""
+        asks = _finds("asked", text) or (question and after == len(pieces))
+        if text.strip() and len(text) <= _LONGEST_CLAUSE and not asks and not _is_passing(sentence, pieces, at, after):
+            here = start + first
+            before = [*earlier, message[max(here - _SIGHT, 0) : here]]
+            yield Clause(text, here, message, before, goes_on=mine, sentence=sentence, more=more)
         mine = mine or _speaks(text)
-        at = end.end() if end else stop
+        at = after
+
+
+def _pieces(sentence: str) -> list[tuple[int, int]]:
+    """Where the clauses stand."""
+    found, at = [], 0
+    for end in _pattern("clause_end").finditer(sentence):
+        found.append((at, end.start()))
+        at = end.end()
+    return [piece for piece in (*found, (at, len(sentence))) if sentence[slice(*piece)].strip()]
+
+
+def _after_list(sentence: str, pieces: Sequence[tuple[int, int]], at: int) -> int:
+    """The first clause after those that go on with a list: ", coffee and milk"; a lone ", thanks" is none."""
+    language = "zh" if has_han(sentence) else "en"
+    after, closed, is_more = at + 1, False, False
+    while after < len(pieces):
+        start, stop = pieces[after]
+        text, between = sentence[start:stop].rstrip(_ENDS), sentence[pieces[after - 1][1] : start].strip()
+        is_no = is_turned(text, language)
+        if between not in ("", ",", "，", "、") or not (between or is_no) or not lists_on(text, language):
+            break
+        if _facts_of(Clause(text, 0, text, (), goes_on=True), ()):
+            break
+        closed, is_more = closed or is_no or ends_list(text, language), True
+        after += 1
+    is_whole = after == len(pieces) and after - at > 2
+    is_followed = after < len(pieces) and ends_list(sentence[slice(*pieces[after])], language)
+    return after if is_more and (closed or is_whole or is_followed) else at + 1
+
+
+def _is_passing(sentence: str, pieces: Sequence[tuple[int, int]], at: int, after: int) -> bool:
+    """Whether it is said of this time alone, there or in a "just this once" beside it."""
+    if _finds("passing", sentence[pieces[at][0] : pieces[after - 1][1]]):
+        return True
+    beside = [*([pieces[0]] if at == 1 else []), *pieces[after : after + 1]]
+    return any(is_moment(sentence[slice(*piece)]) for piece in beside)
+
+
+def is_moment(clause: str) -> bool:
+    """Whether a clause says no more than "just this once"."""
+    text = _plain(clause).strip()
+    is_short = len(text) <= _LONGEST_ADVERB["zh" if has_han(text) else "en"]
+    return is_short and _finds("passing", text) and not _finds("writer", text)
+
+
+def is_wish_of_now(clause: str) -> bool:
+    """Whether a clause asks for something once: "I'll have plain milk", 想吃辣的."""
+    return _finds("wished", _plain(clause)) and not _finds("regular", _plain(clause))
 
 
 def _speaks(text: str) -> bool:
@@ -102,11 +165,13 @@ def _speaks(text: str) -> bool:
     return any(re.match(lists[kind]["lead"] + lists[kind]["me"], text, re.IGNORECASE) for kind in ("en", "zh"))
 
 
-def _facts_of(clause: Clause) -> list[FeatureChange]:
+def _facts_of(clause: Clause, known: Sequence[KnownFeature]) -> list[FeatureChange]:
     for rule, pattern in _rules(clause.language):
         match = pattern.match(clause.text)
-        if match and _fits(rule, match, clause) and (made := list(_made(rule, match, clause))):
-            return made
+        if match and _fits(rule, match, clause):
+            made = [one for fact in _made(rule, match, clause) for one in landed(fact, known)]
+            if made:
+                return made
     return []
 
 
@@ -116,29 +181,82 @@ def _fits(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> bool
         return False
     if rule.get("carried") and not clause.goes_on and "我" not in clause.text:
         return False
+    if rule.get("every_time") and not _finds("every_time", clause.sentence):
+        return False
+    if rule.get("inability") and _finds("trouble", _plain(clause.message)):
+        return False
     return clause.goes_on or not ("me" in match.groupdict() and match["me"] is None)
 
 
-def _made(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iterator[FeatureChange]:
+def _made(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iterator[Stated]:
     language, fixed = clause.language, rule.get("slot", "")
     parts = {name: clause.written(*match.span(name)) for name, said in match.groupdict().items() if said}
-    for number in ("", "2"):
-        what = parts.get(f"what{number}", "")
-        if number and not what:
+    if rule.get("inability"):
+        parts["verb"] = words("features")[language]["deeds"].get(parts["verb"].casefold(), parts["verb"])
+    parts |= {
+        "how": trimmed(parts.get("how", ""), language, tail_only=True),
+        "old": trimmed(parts.get("old", ""), language),
+    }
+    is_fixed = fixed not in ("", "head", "activity")
+    for thing, turned in [(fixed, False)] if is_fixed else _things(rule, match, clause):
+        if not thing:
             continue
-        how = _trimmed(parts.get(f"how{number}", ""), language, tail_only=True)
-        named = [fixed] if fixed and fixed not in ("head", "activity") else _things(what, clause)
-        for thing in named:
-            value = _value(rule["value"], parts | {"how": how, "what": thing}, language)
-            if change := _change(rule, _head(thing, fixed, language), value, clause.quote, clause.message):
-                yield change
-    if old := _trimmed(parts.get("old", ""), language):
-        yield FeatureChange(operation="FORGET", slot=old[:MAX_SLOT], quote=clause.quote)
+        own = {**parts, "what": thing}
+        if "each" in rule:
+            item = re.match(_filled(rule["each"], words("features")[language]), _plain(thing), re.IGNORECASE)
+            if not item:
+                continue
+            own |= {name: thing[slice(*item.span(name))] for name in ("how", "what")}
+        slot = _head(own["what"] if "each" in rule else thing, fixed, language)
+        value = _value(rule["value"], own | {"slot": slot}, language)
+        if turned:
+            value = _turned(value, language)
+        if change := _change(rule, slot, value, own, clause, turned=turned):
+            yield Stated(
+                change,
+                thing,
+                full=_value(rule["value"], own | {"slot": ""}, language),
+                old=own["old"],
+                is_switch=rule.get("switch", False),
+                is_again=rule.get("again", False),
+                only_known=rule.get("known", False),
+            )
+
+
+def _things(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iterator[tuple[str, bool]]:
+    """The things of the clause's list, and of the clauses that go on with it, and which of them are turned."""
+    start, end = match.span("what")
+    if aside := _aside(clause.language).search(clause.text[start:end]):
+        start, end = (start, start + aside.start()) if aside.start() else (start + aside.end(), end)
+    if re.fullmatch(words("features")[clause.language]["ends"], clause.text[end:], re.IGNORECASE):
+        end = len(clause.text)
+    goes_on = end == len(clause.text) and rule.get("slot") != "activity"
+    text = clause.text[start:end] + (clause.more if goes_on else "")
+    items = list(items_of(text, clause.language))
+    own = [clause.written(start + item.start, start + item.end) for item in items]
+    if "each" in rule:
+        yield from ((thing, False) for thing in own)
+    elif start == end and rule.get("it"):
+        yield named("", clause.language, clause.before), False
+    elif not any(is_long(thing, clause.language) for thing in own):
+        yield from (
+            (named(thing, clause.language, clause.before), item.turned) for thing, item in zip(own, items, strict=True)
+        )
+    elif own:
+        yield named(own[0], clause.language, clause.before), items[0].turned
+
+
+def _turned(value: str, language: str) -> str:
+    """The value of what stands after a "not"; empty where none can be told."""
+    lists = words("features")[language]
+    if base := next((base for base, said in lists["said"].items() if said == value), ""):
+        return str(lists["negative"]).format(base)
+    return str(lists["opposite"].get(value, value if re.match(lists["negated"], value) else ""))
 
 
 def _head(slot: str, fixed: str, language: str) -> str:
     """The thing that a longer name is about: "milk" of lactose-free milk; the deed of a habit."""
-    if fixed == "head" and language == "en":
+    if fixed == "head" and language == "en" and slot == slot.casefold() and not re.search(r"ing\b", slot):
         return slot.rsplit(maxsplit=1)[-1]
     if fixed == "activity" and language == "en":
         return " ".join(slot.split()[:4])
@@ -146,67 +264,39 @@ def _head(slot: str, fixed: str, language: str) -> str:
 
 
 def _value(form: str, parts: Mapping[str, str], language: str) -> str:
+    """The value in its form; a slot that is the whole thing is not said again in it."""
+    if parts["slot"] == parts["what"] and form.startswith(("{verb}", "{how}")):
+        form = form.replace("{what}", "")
+    return " ".join(form.format(**_said(parts, language)).split())
+
+
+def _said(parts: Mapping[str, str], language: str) -> dict[str, str]:
     said: Mapping[str, str] = words("features")[language]["said"]
     verb = parts.get("verb", "").casefold()
-    filled = {"old": "", "act": "", "value": "", **parts, "verb": said.get(verb, verb), "base": verb}
-    return " ".join(form.format(**filled).split())
+    return {"old": "", "act": "", "value": "", **parts, "verb": said.get(verb, verb), "base": verb}
 
 
-def _change(rule: Mapping[str, Any], slot: str, value: str, quote: str, message: str) -> FeatureChange | None:
-    language = "zh" if has_han(quote) else "en"
-    lists = words("features")[language]
+def _change(
+    rule: Mapping[str, Any], slot: str, value: str, parts: Mapping[str, str], clause: Clause, *, turned: bool = False
+) -> FeatureChange | None:
+    lists = words("features")[clause.language]
     slot, value = slot.strip(" ,，.。")[:MAX_SLOT], value.strip(" ,，.。")[:MAX_VALUE]
-    if not slot or not value:
+    if not slot or not value or not is_named(slot):
         return None
     told = "content_of_value" if "slot" in rule or "{how}" in rule["value"] else "content"
     if slot in value:
         told = "content_of_deed"
-    content = rule.get("content", lists[told]).format(slot=slot, value=value)
-    if language == "zh":
-        slot, value, content = (in_script_of((message,), part) for part in (slot, value, content))
+    said = _said(parts, clause.language) | {"slot": lists["labels"].get(slot, slot), "value": value}
+    content = rule.get("turned_content" if turned else "content", lists[told]).format(**said)
+    if clause.language == "zh":
+        slot, value, content = (in_script_of((clause.message,), part) for part in (slot, value, content))
     return FeatureChange(
         slot=slot,
         value=value,
         content=content[:MAX_CONTENT],
         category=rule["category"],
-        quote=quote,
+        quote=clause.quote,
     )
-
-
-def _things(what: str, clause: Clause) -> Iterator[str]:
-    """The things of a list, without what is no part of them; "it" is the thing that was spoken of last."""
-    language, lists = clause.language, words("features")[clause.language]
-    parts = _ALSO.split(what)
-    short = language == "zh" or all(len(part.split()) <= _MOST_WORDS for part in parts)
-    for part in parts if short else parts[:1]:
-        thing = _trimmed(part, language)
-        if re.search(lists["pronoun"], _plain(thing), re.IGNORECASE):
-            thing = _spoken_of(clause.before, language)
-        too_long = len(thing) > _MOST_HAN if language == "zh" else len(thing.split()) > _MOST_WORDS
-        if thing and not too_long and not re.search(lists["no_thing"], _plain(thing), re.IGNORECASE):
-            yield thing
-
-
-def _spoken_of(before: Sequence[str], language: str) -> str:
-    """What a clause or a message before was about, the newest first; empty where none tells."""
-    for text in reversed(before):
-        for clause in reversed(re.split(r"[,.;!?，。；！？\n]|\bbut\b|但是?|不过", text)):
-            for pattern in words("features")[language]["spoken_of"]:
-                match = re.search(pattern, clause.strip(), re.IGNORECASE)
-                if match and not re.search(rf"(?:{words('features')[language]['kin']})$", match["what"], re.IGNORECASE):
-                    return _trimmed(match["what"], language)
-    return ""
-
-
-def _trimmed(text: str, language: str, *, tail_only: bool = False) -> str:
-    lists = words("features")[language]
-    text, before = text.strip(" ,，.。!！"), ""
-    while text != before:
-        before = text
-        if not tail_only:
-            text = re.sub(lists["begins"], "", text, flags=re.IGNORECASE)
-        text = re.sub(lists["ends"], "", text, flags=re.IGNORECASE).strip(" ,，.。!！")
-    return text
 
 
 def _goal(sentence: str, start: int, message: str) -> FeatureChange | None:
@@ -217,7 +307,7 @@ def _goal(sentence: str, start: int, message: str) -> FeatureChange | None:
     at = sentence.find(goal.text)
     said = message[start + at : start + at + len(goal.text)] if at >= 0 else goal.text
     rule = {"slot": "target", "value": "{how}", "category": "OTHER"}
-    return _change(rule, "target", said, " ".join(said.split())[:MAX_QUOTE], message)
+    return _change(rule, "target", said, {}, Clause(said, 0, said, (), goes_on=False))
 
 
 def _finds(kind: str, text: str) -> bool:
@@ -227,6 +317,11 @@ def _finds(kind: str, text: str) -> bool:
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     return re.compile(words("features")[kind], re.IGNORECASE)
+
+
+@cache
+def _aside(language: str) -> re.Pattern[str]:
+    return re.compile(words("features")[language]["aside"], re.IGNORECASE)
 
 
 @cache
@@ -241,8 +336,13 @@ def _rules(language: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ..
 
 def _compiled(pattern: str, lists: Mapping[str, Any]) -> re.Pattern[str]:
     """The pattern with its lists in it; "im" and "dont" are read as well."""
-    for name in ("diets", "traits", "pets", "kin", "number", "languages"):
-        pattern = pattern.replace("{" + name + "}", f"(?:{lists.get(name, '(?!)')})")
+    pattern = _filled(pattern, lists)
     for contracted in ("'m", "'ve", "n't"):
         pattern = pattern.replace(contracted, contracted.replace("'", "'?"))
     return re.compile(pattern, re.IGNORECASE)
+
+
+def _filled(pattern: str, lists: Mapping[str, Any]) -> str:
+    for name in _LISTS:
+        pattern = pattern.replace("{" + name + "}", f"(?:{lists.get(name, '(?!)')})")
+    return pattern

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pipeline.domain.slots import fuller_of, hash_of, meaning_of
+from pipeline.domain.restating import hashes_of
+from pipeline.domain.slots import fuller_of, meaning_of
 from schemas.features import MAX_HISTORY, MAX_SEEN, Earlier, FeatureChange, Heard, Seen, UserFeature, is_by_hand
 from schemas.memory_events import FeaturesObserved
 from schemas.role import MAX_QUOTE
@@ -102,8 +103,10 @@ def confirmed(known: UserFeature, statement: Statement) -> UserFeature:
     if said(event) >= known.last_seen_time:
         changes["status"] = "ACTIVE"
     if said(event) >= last_said(known) and (statement.is_by_hand or not is_by_hand(known.source)):
-        changes |= {"value": fuller_of(known.value, change.value), "content": change.content or known.content}
-        changes |= {"category": _category(known, change)}
+        value = fuller_of(known.value, change.value)
+        is_first = bool(known.content) and value == known.value and not statement.is_by_hand
+        content = known.content if is_first else change.content or known.content
+        changes |= {"value": value, "content": content, "category": _category(known, change)}
     if statement.is_by_hand:
         at = max(known.record_time, event.record_time)
         changes |= {"source": event.source, "record_time": at, "said_at": event.said_at}
@@ -183,9 +186,15 @@ def deleted(known: UserFeature, statement: Statement, key: str) -> UserFeature:
         record_time=statement.event.record_time,
         said_at=statement.event.said_at,
         forgotten_until=said(statement.event),
-        deleted_hash=hash_of(known, known.user_id, key),
+        deleted_hash=" ".join(_hashes(known, key)),
     )
     return emptied.model_copy(update={"heard": [heard for heard in emptied.heard if heard.is_command]})
+
+
+def _hashes(known: UserFeature, key: str) -> list[str]:
+    """Of the value and of those before it, each once."""
+    earlier = (known.model_copy(update={"value": one.value, "content": one.content}) for one in known.history)
+    return list(dict.fromkeys(hashes_of(fact, known.user_id, key)[0] for fact in (known, *earlier)))
 
 
 def looked_at(known: UserFeature, statement: Statement) -> UserFeature:

@@ -18,7 +18,8 @@ from pipeline.domain.feature_states import (
     source_of,
     told_late,
 )
-from pipeline.domain.slots import folded, hash_of, is_meant, is_same, slot_of, subject_of
+from pipeline.domain.restating import hashes_of, restates
+from pipeline.domain.slots import folded, is_meant, is_same, slot_of, subject_of
 from schemas.events import derived_id
 from schemas.features import MAX_FEATURES, MAX_SEEN, FeatureChange, UserFeature, is_by_hand
 from schemas.memory_events import FeaturesObserved
@@ -113,18 +114,18 @@ class _Merging:
 
     def observe(self, change: FeatureChange) -> None:
         """A new feature, the same again, or another value in its place."""
-        known = self._found(change)
+        known = self._found(change) or self._told_elsewhere(change)
         if not slot_of(change.slot) or not folded(change.value):
             self._skip(EMPTY)
-        elif known and self._is_heard(known):
+        elif (known and self._is_heard(known)) or self._is_said_already(change):
             self._skip(HEARD)
-        elif known and known.slot in self._stored and is_forgotten(self._stored[known.slot], self._event):
+        elif known and (self._is_forgotten(known) or self._was_deleted(change)):
             self._skip(DELETED)
         elif known is None or known.status == "DELETED":
             self._begin(known, change)
         elif not self._is_at(known, change.version):
             self._skip(MOVED_ON)
-        elif is_same(known.value, change.value):
+        elif is_same(known.value, change.value) or self._is_restated(known, change):
             self._put(confirmed(known, self._statement(change, known)))
         else:
             self._contradict(known, change)
@@ -140,10 +141,14 @@ class _Merging:
             feature_id = known.feature_id if known else derived_id("feature", self._event.user_id, slot)
             self._put(begun(feature_id, slot, self._statement(change, known), known))
 
+    def _is_forgotten(self, known: UserFeature) -> bool:
+        return known.slot in self._stored and is_forgotten(self._stored[known.slot], self._event)
+
     def _was_deleted(self, change: FeatureChange) -> bool:
-        """Whether the same sentence was deleted after this was said, from whatever slot."""
-        hashed = hash_of(change, self._event.user_id, self._key)
-        return any(one.deleted_hash == hashed and is_forgotten(one, self._event) for one in self._stored.values())
+        """Whether the same was deleted after it was said, from whatever slot and in other words, too."""
+        marks = [one for one in self._stored.values() if one.deleted_hash and is_forgotten(one, self._event)]
+        hashes = hashes_of(change, self._event.user_id, self._key) if marks else []
+        return any(not set(hashes).isdisjoint(one.deleted_hash.split()) for one in marks)
 
     def _contradict(self, known: UserFeature, change: FeatureChange) -> None:
         """Another value takes the place of one that is neither set by hand nor later."""
@@ -192,6 +197,28 @@ class _Merging:
             return next((one for one in features if one.feature_id == change.feature_id), None)
         known = self._after.get(slot_of(change.slot))
         return known or next((one for one in features if subject_of(one.slot) == subject_of(change.slot)), None)
+
+    def _is_restated(self, known: UserFeature, change: FeatureChange) -> bool:
+        """A command means the very words that it gives."""
+        return self._event.command_id is None and restates(known, change)
+
+    def _told_elsewhere(self, change: FeatureChange) -> UserFeature | None:
+        """What says the same under another name."""
+        return next((one for one in self._alive() if self._is_restated(one, change)), None)
+
+    def _is_said_already(self, change: FeatureChange) -> bool:
+        """Whether this turn has said it before under whatever name, be it of a value that has changed since."""
+        if self._event.command_id is not None:
+            return False
+        for one in self._alive():
+            if self._is_heard(one) or any(heard.source == source_of(self._event) for heard in one.heard):
+                earlier = (one.model_copy(update={"value": was.value, "content": was.content}) for was in one.history)
+                if any(self._is_restated(said, change) for said in (one, *earlier)):
+                    return True
+        return False
+
+    def _alive(self) -> list[UserFeature]:
+        return [one for one in self._after.values() if one.status != "DELETED"]
 
     def _is_at(self, feature: UserFeature, version: int | None) -> bool:
         stored = self._stored.get(feature.slot)

@@ -1,12 +1,21 @@
-"""What is left of a feature once a conversation, or all that a user said up to a time, is forgotten."""
+"""What is left of a feature once a conversation, or a user, is forgotten, and whom an unreadable record names."""
 
+import json
+import re
 from datetime import datetime, timedelta
 
 from schemas.features import UserFeature
 from schemas.memory_events import FeaturesObserved
+from schemas.topics import TOPICS
 from schemas.wire import ConversationId, UserId
 
+#: The topics whose records are keyed by their user.
+KEYED_BY_USER = tuple(topic.name for topic in TOPICS if topic.key == "user_id")
 _LEAST = timedelta(milliseconds=1)
+#: How much of a text is looked at for names, in characters, and the most names of one.
+_READ, _MOST_NAMES = 100_000, 1000
+_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.){1,300}"')
+_WORD = re.compile(r"""[^\s"'`{}\[\](),;:=<>|\\&/#\ufffd]+""")
 
 
 def without_conversation(feature: UserFeature, conversation_id: ConversationId, until: datetime) -> UserFeature | None:
@@ -46,6 +55,39 @@ def _without(feature: UserFeature, conversation_id: ConversationId | None, until
         left["source_conversation_id"] = None
     changed = feature.model_copy(update=left)
     return feature if changed == feature else changed.model_copy(update={"version": feature.version + 1})
+
+
+def users_named(topic: str, key: bytes | None, value: bytes | None) -> list[str]:
+    """By what a record that is no event may name its user: its key, and where its JSON does not say, any word of it."""
+    said = _user_in(value)
+    if said is None:
+        return list(dict.fromkeys([*_names_in(key), *_names_in(value)]))
+    return [said, *_names_in(key)[:1]] if topic in KEYED_BY_USER else [said]
+
+
+def _user_in(value: bytes | None) -> str | None:
+    try:
+        content = json.loads(value or b"")
+    except (ValueError, RecursionError):
+        return None
+    said = content.get("userId") if isinstance(content, dict) else None
+    return said if isinstance(said, str) else None
+
+
+def _names_in(data: bytes | None) -> list[str]:
+    """The whole of a text, its quoted strings and its words."""
+    text = (data or b"").decode(errors="replace").replace("\x00", "")[:_READ].strip()
+    quoted = [_unquoted(match.group()) for match in _QUOTED.finditer(text)]
+    words = [word for match in _WORD.finditer(text) for word in (match.group(), match.group().rstrip(".!?"))]
+    return list(dict.fromkeys(filter(None, (text, *quoted, *words))))[:_MOST_NAMES]
+
+
+def _unquoted(quoted: str) -> str:
+    """A JSON string's content, its escapes read where they can be."""
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        return quoted[1:-1]
 
 
 def to_render(user_id: UserId, after: datetime) -> FeaturesObserved:

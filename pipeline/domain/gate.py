@@ -37,12 +37,14 @@ def says_nothing_lasting(question: str) -> bool:
     Most questions that anybody may ask are told so; a call too many costs less than a fact that is missed.
     """
     own = simplified(own_words(question)).replace("’", "'")
-    return not _signs("tastes" if teaches_nothing(question) else "writer").search(own)
+    if teaches_nothing(question):
+        return not _signs("tastes").search(own)
+    return not (_signs("writer").search(own) or _signs("corrections").search(own))
 
 
 @cache
 def _signs(kind: str) -> re.Pattern[str]:
-    """Where a text speaks of its writer, and where it says a taste, which "I like it" does that is chit-chat else."""
+    """Where a text speaks of its writer, says a taste, as "I like it" does that is chit-chat else, or corrects."""
     return re.compile("|".join(words("observing")["signs"][kind]), re.IGNORECASE)
 
 

@@ -7,8 +7,10 @@ words. A guard that cannot tell lets the role pass: the model has read the quest
 import re
 from functools import lru_cache
 
+from pipeline.domain.injected import without_injected
 from pipeline.domain.lexicon import Phrase, lexicon, phrase
 from pipeline.domain.mentions import hints_at, mentions
+from pipeline.domain.remembering import is_planted
 from pipeline.domain.roles import role_of
 from pipeline.domain.spelling import fold, has_han, simplified
 from pipeline.words import words
@@ -28,6 +30,8 @@ _DESCRIPTION = re.compile(
     r"\s*an?\s+(?:[\w-]+\s+){0,2}?[\w-]+(?<!ed)(?<!said)(?<!says)(?<!told)\s*(?:$|\b(?:with|of|from|in|at|for|by|who|and)\b)",
     re.IGNORECASE,
 )
+#: What a fact may be about, such as a system, before what is so.
+_LABEL = re.compile(r"^\W*\w+\s*[:：]\s*")
 #: How many characters before and after a quote a guard reads: no plain clause is longer, and some texts have no end.
 _SIGHT = 120
 
@@ -325,6 +329,19 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def not_of_the_user(clause: str, name: str) -> bool:
     """Whether any of the guards catches the role in this clause."""
     return any(guard(clause, name) for guard in (said_of_other, named_as_other, pretended, past, wished, negated))
+
+
+def instructs(text: str) -> bool:
+    """Whether what is to be remembered orders a model about, or poses as memory's own; "System: Linux" does not."""
+    told = _LABEL.sub("", text)
+    return (
+        is_planted(text) or without_injected(text) != text or any(pattern.search(_plain(told)) for pattern in _orders())
+    )
+
+
+@lru_cache(maxsize=1)
+def _orders() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in words("orders")["obey"])
 
 
 def asks_what_anybody_may(question: str) -> bool:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
-from pipeline.domain.facts import facts
-from pipeline.domain.guards import clauses_of, speaks_of_another, speaks_of_self
+from pipeline.domain.facts import facts, is_moment, is_wish_of_now
+from pipeline.domain.guards import clauses, clauses_of, speaks_of_another, speaks_of_self
 from pipeline.domain.injected import without_injected
 from pipeline.domain.languages import fits_language
 from pipeline.domain.proposals import MAX_READ, object_of, text_of
@@ -16,6 +16,7 @@ from pipeline.domain.remembering import is_planted
 from pipeline.domain.scripts import in_script_of
 from pipeline.domain.slots import ANSWERING, SKILL, TARGET, folded, slot_of, subject_of
 from pipeline.domain.spelling import has_han, spans
+from pipeline.domain.things import is_named
 from pipeline.ports import Json
 from pipeline.words import words
 from schemas.features import (
@@ -39,8 +40,9 @@ _OPERATIONS: dict[str, FeatureOperation] = {
 }
 _IDLE = frozenset({"NONE", "NOOP", "NO_CHANGE", "KEEP"})
 _LEAST_QUOTE = 2
-#: A reply with one of these is a single change without its list.
-_OF_ONE_CHANGE = {"slot", "value", "new"}
+_SENTENCE_END = re.compile(r"[.!?。！？\n]")
+#: An object with one of these is a change.
+_OF_A_CHANGE = {"slot", "value", "new"}
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,21 @@ class Observed:
     dropped: int
 
 
+def listed(raw: Json) -> Json:
+    """A list of changes, or one of them alone, in the object that was asked for; anything else stays as it is."""
+    changes: list[Json] = [*raw] if isinstance(raw, list) else [raw]
+    if any(isinstance(one, dict) and "changes" not in one and one.keys() & _OF_A_CHANGE for one in changes):
+        return {"changes": changes}
+    return raw
+
+
 def read_changes(raw: Json, message: str, known: Sequence[KnownFeature]) -> Observed | None:
     """Make of a proposal what the message bears out; None where no object can be read from it."""
-    listed = raw if isinstance(raw, list) else None
-    if listed is None:
-        proposal = object_of(raw)
-        if proposal is None:
-            return None
-        listed = proposal.get("changes", [proposal] if proposal.keys() & _OF_ONE_CHANGE else [])
-    items = listed[:MAX_READ] if isinstance(listed, list) else []
+    proposal = object_of(listed(raw))
+    if proposal is None:
+        return None
+    changes_of = proposal.get("changes")
+    items = changes_of[:MAX_READ] if isinstance(changes_of, list) else []
     ground, slots = ground_of(without_injected(message)), {slot_of(one.slot): folded(one.value) for one in known}
     changes: dict[str, FeatureChange] = {}
     for item in items:
@@ -69,17 +77,38 @@ def read_changes(raw: Json, message: str, known: Sequence[KnownFeature]) -> Obse
     return Observed(list(changes.values()), len(items) - len(changes))
 
 
-def with_plain_facts(changes: Sequence[FeatureChange], message: str, earlier: Sequence[str]) -> list[FeatureChange]:
-    """What the message says in plain words goes in where the model left it out, or made of it what cannot be kept."""
+def with_plain_facts(
+    changes: Sequence[FeatureChange], message: str, earlier: Sequence[str], known: Sequence[KnownFeature] = ()
+) -> list[FeatureChange]:
+    """What the message says in plain words goes in where the model left it out, or made of it what cannot be kept.
+
+    A changed mind lands in the slot of what is known, and what it replaces is forgotten.
+    """
+    ground, slots = ground_of(without_injected(message)), {subject_of(one.slot) for one in known}
+    plain = [fact for fact in facts(ground.text, earlier, known) if _own_place(fact.quote, ground)]
     found = list(changes)
-    for fact in facts(without_injected(message), earlier):
-        known = any(
-            subject_of(fact.slot) == subject_of(change.slot) or (change.quote and change.quote in fact.quote)
-            for change in changes
-        )
-        if fact.operation == "OBSERVE" and not (known or is_planted(fact.quote)) and len(found) < MAX_OBSERVED:
+    for fact in plain:
+        is_known = subject_of(fact.slot) in slots
+        beside = [one for one in plain if one.quote == fact.quote and one.operation == "OBSERVE"]
+        told = [change for change in changes if _says(change, fact, alone=len(beside) == 1)]
+        if fact.operation == "FORGET" and not is_known:
+            continue
+        if is_known and not any(subject_of(change.slot) in slots for change in told):
+            found = [change for change in found if change not in told]
+        elif told:
+            continue
+        if len(found) < MAX_OBSERVED:
             found.append(fact)
     return found
+
+
+def _says(change: FeatureChange, fact: FeatureChange, *, alone: bool) -> bool:
+    """Whether a model's change says the fact: of its slot, or by the same words, which of a list must name it."""
+    if subject_of(change.slot) == subject_of(fact.slot):
+        return True
+    if fact.operation == "FORGET" or not change.quote or change.quote not in fact.quote:
+        return False
+    return alone or fact.slot.casefold() in f"{change.slot} {change.value} {change.content}".casefold()
 
 
 def _change(item: dict[str, Any], ground: Ground, slots: Mapping[str, str]) -> FeatureChange | None:
@@ -94,14 +123,14 @@ def _change(item: dict[str, Any], ground: Ground, slots: Mapping[str, str]) -> F
     if slot is None:
         slot, quote = _slot_with(item.get("old"), slots), quote or value
     place = _own_place(quote, ground)
-    if operation is None or slot is None or not slot_of(slot) or place is None:
+    if operation is None or slot is None or not slot_of(slot) or not is_named(slot) or place is None:
         return None
     # how answers should be is learnt from the wishes alone
     if slot_of(slot) in ANSWERING or (operation == "FORGET" and slot_of(slot) not in slots):
         return None
     content = text_of(_plain(item.get("content")), MAX_CONTENT) or ""
-    is_named = slot_of(slot) in (*slots, SKILL, TARGET)
-    said = [text for text in (value, content, "" if is_named else slot) if text]
+    is_given = slot_of(slot) in (*slots, SKILL, TARGET)
+    said = [text for text in (value, content, "" if is_given else slot) if text]
     if (operation == "OBSERVE" and not value) or not all(fits_language(text, ground.text) for text in said):
         return None
     value, content = (in_script_of((ground.text,), text) if has_han(text) else text for text in (value, content))
@@ -153,12 +182,30 @@ def _own_place(quote: object, ground: Ground) -> Span | None:
 def _is_own(place: Span, ground: Ground) -> bool:
     if any(inside(place, spans) for spans in (ground.quoted, ground.planted, ground.code)):
         return False
+    if _is_beside_a_moment(place, ground.text):
+        return False
     asked = _asked().match(ground.text, place[1]) is not None
     return any(
-        not (speaks_of_another(clause) or _passing().search(clause) or is_planted(clause))
+        not (speaks_of_another(clause) or _is_passing(clause) or is_planted(clause))
         and (speaks_of_self(clause) or not asked)
         for clause in clauses_of(place, ground.text)
     )
+
+
+def _is_passing(clause: str) -> bool:
+    return _passing().search(clause) is not None or is_wish_of_now(clause)
+
+
+def _is_beside_a_moment(place: Span, text: str) -> bool:
+    """Whether a "just this once" stands in a clause of its own before or after it, in one sentence."""
+    found = clauses(text)
+    own = [at for at, (start, end) in enumerate(found) if start < place[1] and place[0] < end]
+    for at in {own[0] - 1, own[-1] + 1}.intersection(range(len(found))) if own else ():
+        start, end = found[at]
+        gap = text[end : found[own[0]][0]] if at < own[0] else text[found[own[-1]][1] : start]
+        if is_moment(text[start:end]) and not _SENTENCE_END.search(gap):
+            return True
+    return False
 
 
 @cache

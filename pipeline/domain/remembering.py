@@ -10,6 +10,7 @@ from pipeline.domain.mentions import is_a_role
 from pipeline.domain.quoting import ground_of
 from pipeline.domain.slots import EVERYTHING, subject_of
 from pipeline.domain.spelling import has_han, simplified
+from pipeline.domain.things import is_named
 from pipeline.words import words
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange
 from schemas.role import MAX_QUOTE
@@ -28,6 +29,22 @@ def wishes(text: str) -> list[FeatureChange]:
             for change in _forgotten(sentence, quote) or _kept(sentence, quote):
                 found[change.operation, subject_of(change.slot)] = change
     return list(found.values())[:MAX_FACTS]
+
+
+def outside_wishes(text: str) -> str:
+    """The text without what it asks to be remembered or forgotten: how to answer is asked for outside of that.
+
+    A wish to remember that is itself about answers stays.
+    """
+    letters = list(text)
+    for match in _SENTENCE.finditer(text, 0, min(len(text), _LONGEST)):
+        sentence = match.group().strip()
+        if not sentence or len(sentence) > _LONGEST_SENTENCE:
+            continue
+        kept = _said("keep", sentence) and not _whole("about_answers").search(_plain(sentence))
+        if _forgotten(sentence, sentence) or (kept and wishes(sentence)):
+            letters[slice(*match.span())] = " " * len(match.group())
+    return "".join(letters)
 
 
 def is_planted(text: str) -> bool:
@@ -88,17 +105,29 @@ def _note(said: str, quote: str) -> list[FeatureChange]:
     if match and not re.fullmatch(note["nobody"], match["slot"], re.IGNORECASE):
         slot, value = (said[slice(*match.span(part))] for part in ("slot", "value"))
     else:
-        value = re.sub(note["begins"], "", said, count=1, flags=re.IGNORECASE)
-        slot = value[:8] if has_han(value) else " ".join(value.split()[:5])
+        begin = re.match(note["begins"], _plain(said), re.IGNORECASE)
+        value = said[begin.end() :] if begin else said
+        slot = _named_in(value)
     slot, value = slot.strip(" ,，.。'")[:MAX_SLOT], value.strip(" ,，.。")[:MAX_VALUE]
-    if not slot or not value:
+    if not value or not is_named(slot):
         return []
     return [FeatureChange(slot=slot, value=value, content=said[:MAX_CONTENT], category="OTHER", quote=quote)]
 
 
+def _named_in(value: str) -> str:
+    """What a note is about: what it says that is mine, or stands after its verb; else its words from there."""
+    note, plain = words("remembering")["note"], _plain(value)
+    for pattern in note["zh_named" if has_han(value) else "named"]:
+        match = re.search(pattern, plain, re.IGNORECASE)
+        if match and is_named(slot := value[slice(*match.span("slot"))]):
+            return slot
+    return ""
+
+
 def _forgotten(sentence: str, quote: str) -> list[FeatureChange]:
     said, plain = _said("forget", sentence), _plain(sentence)
-    if not said or _whole("asks").search(plain) or _whole("not_forgotten").search(_plain(said)):
+    asks = _whole("asks").search(plain) and (quote.endswith(("?", "？")) or not _whole("forget_orders").match(plain))
+    if not said or asks or _whole("not_forgotten").search(_plain(said)):
         return []
     if _whole("everything").search(_plain(said)):
         return [FeatureChange(operation="FORGET", slot=EVERYTHING, quote=quote)]

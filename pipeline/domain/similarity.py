@@ -164,8 +164,8 @@ def settled(one: str, other: str) -> bool:
     """Whether the word lists tell what the two are to one another, be it nothing; the same in both directions.
 
     Where they do, nobody else is asked, who might not see a polarity, a number or whose wife somebody is. Of the
-    held-out pairs of `tests/bench/similarity.py` the lists are right about 93 in 100 that they settle, and about 42
-    in 100 of the others, which they all take for different.
+    216 held-out pairs of `tests/bench/similarity.py` the lists settle 194 and are right about 182 of them; the other
+    22 they all take for different, which 9 are not.
     """
     a, b = role_of(one), role_of(other)
     if a.vague or b.vague or a.turns != b.turns or "not" in a.turns:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from pipeline.domain.lexicon import lexicon
 from pipeline.domain.relevance import terms
-from pipeline.domain.spelling import HAN, fold, simplified
+from pipeline.domain.spelling import HAN, fold, has_han, simplified
 from pipeline.words import words
 from schemas.features import MAX_SLOT, FeatureChange, UserFeature
 from schemas.role import PreferenceField
@@ -68,9 +68,12 @@ def slot_of(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def subject_of(text: str) -> str:
-    """What a slot is about: the same for the singular and the plural, and for two names of one role."""
+    """What a slot is about: the same for singular and plural, for either spelling and for two names of one thing."""
     slot = slot_of(text)
-    return _role_named().get(slot) or " ".join(map(_singular, slot.split()))
+    if role := _role_named().get(slot):
+        return role
+    subject = " ".join(_spelt().get(word, word) for word in map(_singular, slot.split()))
+    return _same_named().get(subject, subject)
 
 
 @lru_cache(maxsize=8192)
@@ -112,13 +115,42 @@ def hash_of(fact: UserFeature | FeatureChange, user_id: UserId, key: str) -> str
 def is_meant(wish: str, feature: UserFeature) -> bool:
     """Whether the words of a wish to forget mean a feature: it holds all that they name, and not in passing alone.
 
-    A wish for "apple juice" does not mean "apple", and one for "my sister's car" not "car".
+    "Where I live" means the city. A wish for "apple juice" does not mean "apple", and one for "my sister's car" not
+    "car".
     """
     if wish == EVERYTHING:
         return True
-    wanted = set(terms(_light_han().sub(" ", simplified(wish)))) - _light()
-    fact = {*terms(feature.slot), *terms(feature.value)}
-    return not wanted.isdisjoint(fact) and wanted <= fact.union(terms(feature.content))
+    plain = folded(wish)
+    for asked in words("remembering")["asked_for"]:
+        if re.fullmatch(asked["words"], plain, re.IGNORECASE):
+            says = asked.get("says")
+            return subject_of(feature.slot) in map(subject_of, asked.get("slots", ())) or (
+                says is not None and re.search(says, folded(f"{feature.slot} {feature.value}")) is not None
+            )
+    plain = _in_one_form(_light_han().sub(" ", plain))
+    wanted = set(terms(plain)) - _light()
+    fact = {*terms(_in_one_form(folded(f"{feature.slot} , {feature.value}")))}
+    told = fact.union(terms(_in_one_form(folded(feature.content))))
+    return (not wanted.isdisjoint(fact) and wanted <= told) or _says_all(plain, feature)
+
+
+def _says_all(wish: str, feature: UserFeature) -> bool:
+    """Whether slot and value say the whole of a Chinese wish: 花生过敏 is 花生 and 过敏, whichever is the slot."""
+    rest = "".join(part for part in wish.split() if has_han(part))
+    if not rest or rest != "".join(wish.split()):
+        return False
+    for part in sorted((folded(feature.slot), folded(feature.value)), key=len, reverse=True):
+        if part in rest:
+            rest = rest.replace(part, " ")
+    left, fact = rest.split(), folded(f"{feature.slot}{feature.value}{feature.content}")
+    return " " in rest and all(part in fact for part in left)
+
+
+def _in_one_form(text: str) -> str:
+    """With one word for being allergic and an allergy."""
+    for form, one in words("remembering")["forms"].items():
+        text = re.sub(one, form, text)
+    return text
 
 
 def _singular(word: str) -> str:
@@ -138,6 +170,23 @@ def _role_named() -> Mapping[str, str]:
             if _singular(name) == name or _singular(name) not in names:
                 roles.setdefault(folded(name), set()).add(" ".join(role))
     return {name: f"role {firsts.pop()}" for name, firsts in roles.items() if len(firsts) == 1}
+
+
+@lru_cache(maxsize=1)
+def _spelt() -> Mapping[str, str]:
+    """From each spelling of a word to the one that counts."""
+    return _firsts("spelling")
+
+
+@lru_cache(maxsize=1)
+def _same_named() -> Mapping[str, str]:
+    """From each name of a subject to its first."""
+    return _firsts("same")
+
+
+def _firsts(kind: str) -> dict[str, str]:
+    lines = ([folded(name) for name in line.split(",")] for line in words("features_slots")[kind])
+    return {name: line[0] for line in lines for name in line}
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
 """The summary of a conversation: when it is due, what it reads, and what of a model's proposal is kept."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from pipeline.domain.injected import without_injected
@@ -20,9 +20,12 @@ from pipeline.domain.progress import (
 from pipeline.domain.proposals import object_of, text_of
 from pipeline.domain.quoting import ground_of
 from pipeline.domain.relevance import terms
+from pipeline.domain.slots import SKILL, TARGET, folded
+from pipeline.domain.spelling import has_han
 from pipeline.ports import Json, Said
 from schemas.documents import Message
-from schemas.features import MAX_CONTENT, Summary
+from schemas.features import MAX_CONTENT, Summary, UserFeature
+from schemas.wire import ConversationId
 
 #: A summary is due when so many messages have come since the last one.
 EVERY = 6
@@ -30,6 +33,11 @@ EVERY = 6
 MOST_TURNS = 12
 #: The share of a text's words that are in another where it says the same, or speaks of it.
 _SHARE = 1 / 3
+#: The share of a fact's words by which a text says it.
+_MOST_WORDS = 2 / 3
+_NAMES = ("target", "blocker", "suggestion", "next_step")
+#: A sentence with what ends it.
+_PIECE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\S))*[.!?。！？\n]*", re.DOTALL)
 #: How much of a part that is too long is read.
 _READ = 4 * MAX_CONTENT
 #: The languages whose goals, problems and names the rules know; elsewhere the model is believed.
@@ -67,6 +75,57 @@ def since(messages: Sequence[Message], previous: Summary) -> list[Message]:
     ]
 
 
+def without_deleted(message: Message, features: Iterable[UserFeature]) -> str:
+    """The text of a message without the sentences about what the user had deleted since it was said."""
+    deleted = [
+        feature
+        for feature in features
+        if feature.status == "DELETED"
+        and feature.forgotten_until is not None
+        and (message.record_time or message.create_time) <= feature.forgotten_until
+    ]
+    if not deleted:
+        return message.text
+    return "".join(part for part in _PIECE.findall(message.text) if not any(_is_about(part, one) for one in deleted))
+
+
+def _is_about(sentence: str, deleted: UserFeature) -> bool:
+    if deleted.slot == TARGET:
+        return any(map(goal_in, sentences(sentence)))
+    slot = set(terms(deleted.slot))
+    return bool(slot) and slot <= set(terms(sentence))
+
+
+def without_fact(summary: Summary, fact: UserFeature) -> Summary:
+    """The summary without the parts that say a fact, or what was so before it."""
+    earlier = [fact.model_copy(update={"value": one.value, "content": one.content}) for one in fact.history]
+    gone = {part: "" for part in _NAMES if any(tells_of(getattr(summary, part), one) for one in (fact, *earlier))}
+    return summary.model_copy(update=gone) if gone else summary
+
+
+def tells_of(text: str, fact: UserFeature) -> bool:
+    """Whether a text says a fact: most words of its value, and of its slot where the value is a word at most."""
+    is_short = len(terms(fact.value)) <= 1 and fact.slot not in (SKILL, TARGET)
+    needed = [part for part in ((fact.value, fact.slot) if is_short else (fact.value,)) if terms(part)]
+    return bool(needed) and all(_holds(text, part) for part in needed)
+
+
+def _holds(text: str, part: str) -> bool:
+    if has_han(part) and folded(part) in folded(text):
+        return True
+    words = set(terms(part))
+    return len(words.intersection(terms(text))) >= _MOST_WORDS * len(words)
+
+
+def told_elsewhere(features: Iterable[UserFeature], conversation_id: ConversationId) -> list[UserFeature]:
+    """What is known of the user from other conversations and commands: only memory can have brought it here."""
+    return [
+        feature
+        for feature in features
+        if feature.value and all(seen.conversation_id != conversation_id for seen in feature.evidence)
+    ]
+
+
 def cleaned(said: Sequence[Said]) -> list[Said]:
     """What a summary is made of: without what memory injected, and without what was planted for it."""
     read = [Said(one.role, without_planted(without_injected(one.text))) for one in said]
@@ -74,31 +133,47 @@ def cleaned(said: Sequence[Said]) -> list[Said]:
 
 
 def read_summary(
-    content: Json, previous: Summary, messages: Sequence[Said], *, turn: int, at: datetime
+    content: Json,
+    previous: Summary,
+    messages: Sequence[Said],
+    *,
+    turn: int,
+    at: datetime,
+    elsewhere: Sequence[UserFeature] = (),
 ) -> Summary | None:
     """The previous summary with what the proposal has of the messages; None where it holds no object.
 
-    A part that is missing, empty, invented, planted or in another language leaves the previous one.
+    A part that is missing, empty, invented, planted or in another language leaves the previous one. What is known
+    from `elsewhere` is quoted in none, so that it can be forgotten there alone.
     """
     proposal = object_of(content)
     if proposal is None:
         return None
     own = [message.text for message in messages if message.role == "user"]
     everything = [*(message.text for message in messages), *_parts(previous)]
+    brought = [fact for fact in elsewhere if not any(tells_of(sentence, fact) for sentence in _all_sentences(own))]
+
+    def unquoted(part: str) -> str:
+        return "" if any(tells_of(part, fact) for fact in brought) else part
+
     suggestion = _part(proposal.get("suggestion"), everything, own)
     step = _part(proposal.get("nextStep", proposal.get("next_step")), everything, own)
     return Summary(
         target=_target(_part(proposal.get("target"), [*own, previous.target], own), previous.target, own),
-        blocker=_blocker(_part(proposal.get("blocker"), everything, own), previous.blocker, own),
-        suggestion=suggestion or previous.suggestion,
-        next_step=step or previous.next_step,
+        blocker=_blocker(unquoted(_part(proposal.get("blocker"), everything, own)), unquoted(previous.blocker), own),
+        suggestion=unquoted(suggestion) or unquoted(previous.suggestion),
+        next_step=unquoted(step) or unquoted(previous.next_step),
         turn=max(turn, previous.turn),
         update_time=at,
     )
 
 
-def _parts(summary: Summary) -> tuple[str, ...]:
-    return summary.target, summary.blocker, summary.suggestion, summary.next_step
+def _parts(summary: Summary) -> list[str]:
+    return [getattr(summary, name) for name in _NAMES]
+
+
+def _all_sentences(texts: Sequence[str]) -> list[str]:
+    return [sentence for text in texts for sentence in sentences(text)]
 
 
 def _part(value: object, sources: Sequence[str], own: Sequence[str]) -> str:
@@ -137,7 +212,7 @@ def _share(text: str, *others: str) -> float:
 
 def _target(proposed: str, previous: str, own: Sequence[str]) -> str:
     """An aside changes no goal: another one needs the user's own words that it is one."""
-    said = [sentence for text in own for sentence in sentences(text)]
+    said = _all_sentences(own)
     if previous and any(_is_given_up(previous, clause) for sentence in said for clause in clauses(sentence)):
         previous = ""
         proposed = proposed if any(_aims_at(proposed, sentence) for sentence in said) else ""
@@ -159,7 +234,7 @@ def _aims_at(target: str, sentence: str) -> bool:
 
 def _blocker(proposed: str, previous: str, own: Sequence[str]) -> str:
     """The proposed one or else the previous one, unless the user said after it was last spoken of that it is solved."""
-    said = [clause for text in own for sentence in sentences(text) for clause in clauses(sentence)]
+    said = [clause for sentence in _all_sentences(own) for clause in clauses(sentence)]
     return next((one for one in (proposed, previous) if one and not _is_solved(one, said)), "")
 
 

@@ -60,7 +60,7 @@ async def _observed(question: Message, services: Services) -> FeaturesObserved:
         if read is None:
             raise ModelFailed("the model's reply holds no object that could be read", cost.model_dump())
         _tell(read)
-        changes = with_plain_facts(read.changes, text, _before(messages, text))
+        changes = with_plain_facts(read.changes, text, _before(messages, text), known)
     return FeaturesObserved(
         user_id=UserId(question.user_id),
         observed_by="feature-extraction",

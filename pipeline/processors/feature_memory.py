@@ -8,6 +8,7 @@ from pipeline.domain.features import HEARD, Merged, merge
 from pipeline.domain.profile import render_profile, with_left
 from pipeline.domain.relevance import as_known
 from pipeline.domain.staleness import by_user, looked_at, week_of
+from pipeline.domain.summary import without_fact
 from pipeline.errors import AlreadyStored, ModelFailed, RolestreamError
 from pipeline.ports import Output, Record, Services
 from schemas.features import UserFeature, UserProfile
@@ -29,6 +30,7 @@ async def handle(event: FeaturesObserved, record: Record, services: Services) ->
         stored = await services.features.features(event.user_id)
         policy = services.policy
         merged = merge(stored, event, now=services.clock(), stale=policy.stale, key=policy.key)
+        await _out_of_summaries(stored, merged, services)
         if await _written(merged, {feature.slot: feature.version for feature in stored}, services):
             break
     else:
@@ -57,6 +59,20 @@ async def _written(merged: Merged, versions: dict[str, int], services: Services)
         except AlreadyStored:
             return False
     return True
+
+
+async def _out_of_summaries(stored: Sequence[UserFeature], merged: Merged, services: Services) -> None:
+    """What is deleted goes first from the summaries of the conversations that it was said in: no other tells it."""
+    deleted = {feature.slot for feature in merged.changed if feature.status == "DELETED"}
+    for fact in (feature for feature in stored if feature.value and feature.slot in deleted):
+        earlier = (one.conversation_id for one in fact.history)
+        said_in = {fact.source_conversation_id, *(one.conversation_id for one in fact.evidence), *earlier}
+        for name in filter(None, said_in):
+            while (conversation := await services.store.conversation(name)) and (summary := conversation.summary):
+                left = without_fact(summary, fact)
+                if left == summary or conversation.user_id != fact.user_id:
+                    break
+                await services.store.put_summary(name, left, after=summary.turn)
 
 
 async def _note_leaving(leaving: Sequence[UserFeature], services: Services) -> None:

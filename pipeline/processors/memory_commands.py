@@ -5,8 +5,9 @@ from datetime import datetime
 
 from pipeline.domain.correcting import corrected, is_corrected_by
 from pipeline.domain.forgetting import to_render
+from pipeline.domain.guards import instructs
 from pipeline.domain.masking import masked
-from pipeline.domain.spelling import fold
+from pipeline.domain.slots import folded, slot_of, subject_of
 from pipeline.ports import Origin, Output, Record, Services
 from schemas.documents import Conversation
 from schemas.events import derived_id
@@ -16,6 +17,7 @@ from schemas.role import MAX_NAME, TrackEntry
 from schemas.wire import ConversationId
 
 _ANOTHERS = "the conversation is another user's"
+_INSTRUCTS = "it instructs a model instead of saying what is so of the user, and is not kept: say it as a plain fact"
 
 
 async def handle(event: MemoryCommand, record: Record, services: Services) -> Sequence[Output]:
@@ -28,12 +30,29 @@ async def handle(event: MemoryCommand, record: Record, services: Services) -> Se
             return await _forget_conversation(command, record, services)
     if await services.tombstones.covers(Origin(command.user_id, command.conversation_id, record.time)):
         return []
+    return [await _carried_out(command, record, services)]
+
+
+async def _carried_out(command: MemoryCommand, record: Record, services: Services) -> Output:
+    if wrong := _wrong_in(command):
+        return _refused(command, wrong, record)
     match command.kind:
         case "FORGET_ROLE":
-            return [await _forget_role(command, record, services)]
+            return await _forget_role(command, record, services)
         case "CORRECT_ROLE":
-            return [await _correct_role(command, record, services)]
-    return [await _observed(command, record, services)]
+            return await _correct_role(command, record, services)
+    return await _observed(command, record, services)
+
+
+def _wrong_in(command: MemoryCommand) -> str:
+    """What of a command's text is not to be remembered, and why; what is to go may be called whatever it is."""
+    texts = [("identities", name) for name in command.identities] + [("denies", name) for name in command.denies]
+    if blank := next((field for field, text in texts if not folded(text)), ""):
+        return f"{blank}: it says nothing"
+    if command.kind != "DELETE_FEATURE":
+        texts += [("slot", command.slot or ""), ("value", command.value or ""), ("content", command.content)]
+        texts.append(("slot and value", f"{command.slot or ''}: {command.value or ''}"))
+    return next((f"{field}: {_INSTRUCTS}" for field, text in texts if instructs(text)), "")
 
 
 def _command(event: MemoryCommand, record: Record, services: Services) -> MemoryCommand:
@@ -71,7 +90,10 @@ async def _forget(command: MemoryCommand, origin: Origin, record: Record, servic
     await services.tombstones.erase(origin)
     removed = await services.tombstones.removed(origin)  # some of it went with what was in flight
     done = _done(command, record, removed=removed)
-    if removed.get("user_features") and await services.features.features(command.user_id):
+    features = services.features
+    # who removed some and ended there has left no profile, and has not counted them
+    is_stripped = removed.get("user_features") or await features.profile(command.user_id) is None
+    if is_stripped and await features.features(command.user_id):
         return [to_render(command.user_id, record.time), done]
     return [done]
 
@@ -83,8 +105,9 @@ async def _forget_role(command: MemoryCommand, record: Record, services: Service
     if conversation.user_id != command.user_id:
         return _refused(command, _ANOTHERS, record)
     last = await _last_turn(conversation, record.time, services)
-    removed = await services.store.erase_role(ConversationId(conversation.conversation_id), last)
-    return _done(command, record, removed=removed)
+    name = ConversationId(conversation.conversation_id)
+    removed = await services.store.erase_role(name, last)
+    return _done(command, record, removed=await services.store.note_erased(name, command.command_id or "", removed))
 
 
 async def _last_turn(conversation: Conversation, until: datetime, services: Services) -> int:
@@ -156,12 +179,13 @@ async def _observed(command: MemoryCommand, record: Record, services: Services) 
 
 
 async def _feature(command: MemoryCommand, services: Services) -> UserFeature | None:
-    def is_meant(feature: UserFeature) -> bool:
-        if command.feature_id is not None:
-            return feature.feature_id == command.feature_id
-        return command.slot is not None and fold(feature.slot) == fold(command.slot)
-
-    return next(filter(is_meant, await services.features.features(command.user_id)), None)
+    """The feature that a command means, as merging finds it."""
+    features = await services.features.features(command.user_id)
+    if command.feature_id is not None:
+        return next((one for one in features if one.feature_id == command.feature_id), None)
+    slot = command.slot or ""
+    exact = next((one for one in features if one.slot == slot_of(slot)), None)
+    return exact or next((one for one in features if subject_of(one.slot) == subject_of(slot)), None)
 
 
 async def _conversation(command: MemoryCommand, services: Services) -> Conversation | None:

@@ -5,16 +5,27 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 
 from pipeline.domain.gate import teaches_nothing
 from pipeline.domain.masking import masked
-from pipeline.domain.summary import EVERY, cleaned, may_be_due, read_summary, read_up_to, since
+from pipeline.domain.summary import (
+    EVERY,
+    cleaned,
+    may_be_due,
+    read_summary,
+    read_up_to,
+    since,
+    told_elsewhere,
+    without_deleted,
+    without_fact,
+)
 from pipeline.errors import ModelFailed
 from pipeline.ports import Failure, Json, Origin, Output, Record, Said, Services
 from schemas.documents import Conversation, Message
 from schemas.events import AnswerReady, Cost, ReportReady, TurnLogged
-from schemas.features import Summary
-from schemas.wire import ConversationId, Wire
+from schemas.features import Summary, UserFeature
+from schemas.wire import ConversationId, UserId, Wire
 
 log = logging.getLogger(__name__)
 
@@ -49,13 +60,11 @@ async def handle(event: AnswerReady | ReportReady | TurnLogged, record: Record, 
         return []
     step = _Step(conversation, previous, read_up_to(previous.turn, turn), services.clock())
     messages = await _unread(step, services)
-    said = _said(messages)
-    if step.turn == turn:
-        said += _not_yet_logged(event, messages, services)
-    if len(said) < EVERY:
+    unlogged = _not_yet_logged(event, messages, services) if step.turn == turn else []
+    if len(messages) + len(unlogged) < EVERY:
         return []
     try:
-        await _summarise(step, messages, said, services)
+        await _summarise(step, messages, unlogged, services)
     except ModelFailed as exc:
         return [Failure(exc)]
     return []
@@ -98,7 +107,7 @@ async def _summarise_all(conversation: Conversation, now: datetime, services: Se
         turn = read_up_to(step.previous.turn, conversation.turn_count)
         step = replace(step, turn=turn, at=services.clock())
         messages = await _unread(step, services)
-        summary = await _summarise(step, messages, _said(messages), services)
+        summary = await _summarise(step, messages, [], services)
         step = replace(step, previous=summary)
 
 
@@ -119,8 +128,10 @@ async def _unread(step: _Step, services: Services) -> list[Message]:
     return since(await services.store.messages(step.conversation_id, step.turn, most), step.previous)
 
 
-def _said(messages: Sequence[Message]) -> list[Said]:
-    return [Said("user" if message.role == "USER" else "assistant", message.text) for message in messages]
+def _said(messages: Sequence[Message], known: Sequence[UserFeature]) -> list[Said]:
+    return [
+        Said("user" if message.role == "USER" else "assistant", without_deleted(message, known)) for message in messages
+    ]
 
 
 def _not_yet_logged(
@@ -133,31 +144,48 @@ def _not_yet_logged(
     return [Said("assistant", masked(event.text, services.policy.masked_kinds, services.policy.masked_words))]
 
 
-async def _summarise(step: _Step, messages: Sequence[Message], said: Sequence[Said], services: Services) -> Summary:
+async def _summarise(step: _Step, messages: Sequence[Message], unlogged: Sequence[Said], services: Services) -> Summary:
     """Make a summary and keep it, unless another was made, or messages were forgotten, meanwhile. Raises ModelFailed.
 
     Reading long messages is left to a thread.
     """
-    summary = await _made(step, await asyncio.to_thread(cleaned, said), services)
+    user_id = UserId(step.conversation.user_id)
+    known = await services.features.features(user_id)
+    said = await asyncio.to_thread(lambda: cleaned([*_said(messages, known), *unlogged]))
+    summary = await _made(step, said, told_elsewhere(known, step.conversation_id), services)
     times = [message.record_time for message in messages if message.record_time is not None]
     earliest = min(times, default=step.conversation.last_record_time)
-    origin = Origin(step.conversation.user_id, step.conversation_id, earliest)
+    origin = Origin(user_id, step.conversation_id, earliest)
     if not await services.tombstones.covers(origin):
         await services.store.put_summary(step.conversation_id, summary, after=step.previous.turn)
+        left = await _left(summary, known, services)
         if await services.tombstones.covers(origin):  # forgotten while it was written
-            emptied = Summary(turn=summary.turn, update_time=summary.update_time)
-            await services.store.put_summary(step.conversation_id, emptied, after=summary.turn)
+            left = Summary(turn=summary.turn, update_time=summary.update_time)
+        if left != summary:
+            await services.store.put_summary(step.conversation_id, left, after=summary.turn)
+            return left
     return summary
 
 
-async def _made(step: _Step, said: Sequence[Said], services: Services) -> Summary:
+async def _left(summary: Summary, known: Sequence[UserFeature], services: Services) -> Summary:
+    """The summary without the facts that were deleted while it was made."""
+    deleted = {one.slot for one in known if one.value}
+    if deleted:
+        still = await services.features.features(known[0].user_id)
+        deleted -= {one.slot for one in still if one.value}
+    return reduce(without_fact, (one for one in known if one.slot in deleted), summary)
+
+
+async def _made(step: _Step, said: Sequence[Said], elsewhere: Sequence[UserFeature], services: Services) -> Summary:
     """Chit-chat costs no call; that something is solved is read from it all the same."""
     content: Json = {}
     cost = Cost()
     if any(one.role == "user" and not teaches_nothing(one.text) for one in said):
         proposal = await services.model.summarise(step.previous, said)
         content, cost = proposal.content, proposal.cost
-    summary = await asyncio.to_thread(read_summary, content, step.previous, said, turn=step.turn, at=step.at)
+    summary = await asyncio.to_thread(
+        read_summary, content, step.previous, said, turn=step.turn, at=step.at, elsewhere=elsewhere
+    )
     if summary is None:
         raise ModelFailed("the model's reply holds no summary that could be read", cost.model_dump())
     return summary

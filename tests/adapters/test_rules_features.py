@@ -109,7 +109,7 @@ def test_what_was_switched_from_is_taken_out_where_it_is_known() -> None:
     """A switch names its new thing, and forgets the old one."""
     known = KnownFeature(slot="windows", value="uses")
     assert _facts("I switched from Windows to Linux", known=(known,)) == {
-        "linux": "switched to it from Windows",
+        "linux": "switched to Linux from Windows",
         "windows": "",
     }
 

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.adapters.embedded import Services as Embedded
 from pipeline.adapters.mongo import Database, MongoTombstones
+from pipeline.adapters.mongo.export import held_about
 from pipeline.ports import Origin
 from schemas.events import DeadLetter
 from schemas.features import Seen, UserFeature, UserProfile
@@ -169,6 +170,35 @@ async def test_dead_letters_go_by_the_time_of_their_question(here: Here) -> None
     assert (await here.tombstones.erase(Origin("u", None, NOW)))["dead_letters"] == len(theirs)
     left = await here.database["dead_letters"].find().to_list(None)
     assert sorted(document["sourceOffset"] for document in left) == [3, 4, 5]
+
+
+async def test_unreadable_dead_letters_go_with_the_user_whom_they_name(
+    here: Here, services: Embedded, names: Names
+) -> None:
+    """By their key or in their text, where they say nobody else's to be; later ones stay, and an export tells both."""
+    theirs = (
+        letter(1, key=b"ada"),
+        letter(2, value=b'{"userId": "ada", "text": "cut o'),
+        letter(3, value=b"userId=ada"),
+        letter(4, sourceTopic="commands", key=b"ada", userId="v", value=b'{"userId": "v", "kind": "FORGET_USER"}'),
+    )
+    others = (
+        letter(5, value=b"adam said so"),
+        letter(6, userId="v", value=b'{"userId": "v", "text": ["ada"]}'),
+        letter(7, value=b"userId=ada", questionTime=AFTER),
+        letter(8, key=b"ada", userId="v", value=b'{"userId": "v", "text": ""}'),
+    )
+    for each in (*theirs, *others):
+        await here.store.add_dead_letter(each)
+    database = Database(services.mongo_url, names.database, patience=20)
+    held = (await held_about(database, "ada"))["deadLetters"]
+    await database.aclose()
+    assert held == [f"p:{one.source_topic}:0:{one.source_offset}" for one in (theirs[3], *theirs[:3], others[2])]
+    ada = Origin("ada", None, NOW)
+    await here.tombstones.add(ada)
+    assert (await here.tombstones.erase(ada))["dead_letters"] == len(theirs)
+    left = await here.database["dead_letters"].find().to_list(None)
+    assert sorted(document["sourceOffset"] for document in left) == [5, 6, 7, 8]
 
 
 async def test_a_conversation_that_goes_on_keeps_no_summary_of_what_is_forgotten(here: Here) -> None:

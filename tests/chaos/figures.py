@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any, cast
 
 from motor.motor_asyncio import AsyncIOMotorDatabase
@@ -11,10 +12,11 @@ from pydantic.alias_generators import to_camel
 from pipeline.domain.similarity import lexical
 from pipeline.ports import FeatureStore, Model, Record, Services, Store, Tombstones
 from pipeline.processors import update_arbitration
-from schemas.events import RoleExtracted
+from schemas.events import GuidanceIssued, RoleExtracted
 from schemas.features import UserFeature
 from schemas.role import TrackEntry
-from tests.chaos.load import conversation_of
+from tests.chaos.load import conversation_of, role_at, user_of
+from tests.chaos.model import SLOT
 from tests.chaos.witness import OUTPUTS, Witness
 
 #: Documents of a turn: collection and the role that tells two messages apart.
@@ -33,6 +35,8 @@ class Figures:
     doubled: int
     disordered: int
     forked: int
+    miscounted: int
+    """Turns whose fact about their user was not learnt once, and users whose earlier values are not those told."""
     repeated_calls: int
     """Model calls for a turn that was stored."""
     overtaken_calls: int
@@ -72,7 +76,7 @@ class Figures:
         }
 
 
-MUST_BE_ZERO = ("lost", "doubled", "disordered", "forked", "repeated_calls")
+MUST_BE_ZERO = ("lost", "doubled", "disordered", "forked", "miscounted", "repeated_calls")
 
 
 async def track_figures(
@@ -124,8 +128,21 @@ def _out_of_order(asked: Asked, witness: Witness) -> int:
     return count
 
 
+async def miscounted(asked: Asked, database: AsyncIOMotorDatabase[dict[str, Any]]) -> int:
+    """Turns that the one feature of their user has not heard once, and users whose values did not follow each other."""
+    count = 0
+    features = {feature["userId"]: feature async for feature in database["user_features"].find({"slot": SLOT})}
+    for conversation, questions in asked.items():
+        feature = features.get(user_of(conversation), {"heard": [], "history": [], "value": ""})
+        heard = Counter(one["source"] for one in feature["heard"])
+        count += sum(heard[question] != 1 for question in questions) + len(heard.keys() - {*questions})
+        told = [value for value, _ in groupby(map(role_at, range(1, len(questions) + 1)))]
+        count += [*(earlier["value"] for earlier in feature["history"]), feature["value"]] != told
+    return count
+
+
 class _Before:
-    """As much of a store as arbitration needs: the entry before a turn, and nothing that is kept of the user."""
+    """As much of a store as arbitration needs: the entry before a turn; what is kept of the user was another then."""
 
     def __init__(self, previous: TrackEntry | None) -> None:
         self._previous = previous
@@ -159,9 +176,17 @@ async def forked(database: AsyncIOMotorDatabase[dict[str, Any]]) -> int:
         entry = TrackEntry.model_validate(document, extra="ignore")
         if previous is not None and previous.conversation_id != entry.conversation_id:
             previous = None
-        count[entry != await _arbitrated(extracted[entry.conversation_id, entry.turn], previous, entry)] += 1
+        again = await _arbitrated(extracted[entry.conversation_id, entry.turn], previous, entry)
+        count[again is None or _alone(entry) != _alone(again)] += 1
         previous = entry
     return count[True]
+
+
+def _alone(entry: TrackEntry) -> TrackEntry:
+    """The entry, without what its guidance recalls of the user."""
+    recalled: dict[str, Any] = {"features": [], "summary": None, "skill": "", "text": ""}
+    guidance = GuidanceIssued.from_stored(entry.event).model_copy(update=recalled)
+    return entry.model_copy(update={"event": guidance.to_json().decode()})
 
 
 async def _arbitrated(event: RoleExtracted, previous: TrackEntry | None, entry: TrackEntry) -> TrackEntry | None:

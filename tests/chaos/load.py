@@ -27,10 +27,17 @@ def conversation_of(question: str) -> str:
     return question.rpartition("-")[0]
 
 
+def role_at(turn: int) -> str:
+    return _ROLES[turn // 4 % len(_ROLES)]
+
+
+def user_of(conversation: str) -> str:
+    return f"u-{conversation}"
+
+
 def text_of(conversation: str, turn: int) -> str:
     """Unlike every other question's text."""
-    role = _ROLES[turn // 4 % len(_ROLES)]
-    return f"I am a {role}, question {question_id(conversation, turn)}: how do I write a note?"
+    return f"I am a {role_at(turn)}, question {question_id(conversation, turn)}: how do I write a note?"
 
 
 class Load:
@@ -72,7 +79,7 @@ class Load:
         question = question_id(conversation, turn)
         if question not in self.asked[conversation]:
             self.asked[conversation].append(question)
-        fields = {"conversationId": conversation, "userId": f"u-{conversation}", "questionId": question}
+        fields = {"conversationId": conversation, "userId": user_of(conversation), "questionId": question}
         value = json.dumps({**fields, "text": text_of(conversation, turn)}).encode()
         await self.send("questions", conversation.encode(), value)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tests.chaos.processes import quiet_port
-from tests.scripted_model import Call, Reply, Script, ScriptedModel, default_reply
+from tests.scripted_model import Call, Reply, Script, ScriptedModel, default_reply, gives
 
 #: Seconds of a call, at least and at most.
 _LATENCY = (0.02, 0.08)
@@ -18,6 +18,9 @@ _SURELY_BEFORE = timedelta(seconds=1)
 #: Within this time after it was thawed, a worker makes the calls that it had decided on before.
 _THAWING = timedelta(seconds=2)
 _QUESTION = re.compile(r"question (\S+):")
+_JOB = re.compile(r"I am a (\w+)")
+#: The slot of the one fact that every turn tells of its user.
+SLOT = "job"
 
 StoredAt = Callable[[str, str], Awaitable[datetime | None]]
 
@@ -65,6 +68,14 @@ class Model:
         self._server.calls.clear()
         caller = call.headers["Authorization"].removeprefix("Bearer ")
         self.made[caller] += 1
+        if call.kind in ("extraction", "answer"):
+            self._count(call, caller)
+        if self.mood is not None:
+            return self.mood(call)
+        reply = _job(call) if call.kind == "features" else default_reply(call)
+        return replace(reply, latency=random.uniform(*_LATENCY))
+
+    def _count(self, call: Call, caller: str) -> None:
         asked = call.data["question"] if call.kind == "extraction" else call.last
         found = _QUESTION.search(asked)
         assert found is not None, asked
@@ -74,9 +85,6 @@ class Model:
             check = asyncio.create_task(self._check(*name, caller))
             self._checks.add(check)
             check.add_done_callback(self._checks.discard)
-        if self.mood is not None:
-            return self.mood(call)
-        return replace(default_reply(call), latency=random.uniform(*_LATENCY))
 
     async def _check(self, kind: str, question: str, caller: str) -> None:
         called = datetime.now(UTC)
@@ -88,3 +96,11 @@ class Model:
             self.overtaken += 1
         else:
             self.repeated += 1
+
+
+def _job(call: Call) -> Reply:
+    """What a turn tells of its user."""
+    found = _JOB.search(call.data["message"])
+    assert found is not None
+    fact = {"operation": "OBSERVE", "slot": SLOT, "value": found[1], "category": "PERSONAL_INFO", "quote": found[0]}
+    return gives({"changes": [fact]})

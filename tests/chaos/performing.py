@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.chaos.figures import Figures, track_figures
+from tests.chaos.figures import Figures, miscounted, track_figures
 from tests.chaos.stage import Scale, Stage, Stalled, staged
 from tests.kafka import Cluster
 
@@ -28,13 +28,15 @@ class Case:
     partitions: int = 4
     turns: int | None = None
     """The most turns that must be, where more tell nothing; there are more while the case goes on."""
+    user_memory: bool = False
+    """Whether what lasts about the users is learnt beside, which costs a third more work."""
 
 
 async def perform(name: str, case: Case, cluster: Cluster, scale: Scale, logs: Path) -> tuple[Figures, list[str]]:
     """The case's figures, and what is wrong with them; the workers' logs are written to `logs`."""
     if case.turns is not None:
         scale = replace(scale, turns=min(scale.turns, case.turns))
-    async with staged(cluster, scale, case.partitions, logs) as stage:
+    async with staged(cluster, scale, case.partitions, logs, user_memory=case.user_memory) as stage:
         begun = time.monotonic()
         async with asyncio.TaskGroup() as group:
             publishing = group.create_task(stage.load.publish())
@@ -44,6 +46,8 @@ async def perform(name: str, case: Case, cluster: Cluster, scale: Scale, logs: P
                 stage.load.enough = True
                 await publishing
                 await stage.answered(stage.load.turns)
+                if case.user_memory:
+                    await stage.learnt()
             except Stalled as exc:
                 stage.problems.append(str(exc))
                 publishing.cancel()
@@ -54,7 +58,7 @@ async def perform(name: str, case: Case, cluster: Cluster, scale: Scale, logs: P
                 await stage.stop_worker(worker)
         await stage.witness.catch_up()
         await stage.model.settled()
-        figures = await _figures(name, stage, seconds, ends)
+        figures = await _figures(name, case, stage, seconds, ends)
     wrong = [*stage.problems, *figures.faults()]
     if problem := case.check(figures):
         wrong.append(problem)
@@ -68,12 +72,13 @@ async def _tell(name: str, stage: Stage) -> None:
         print(f"{name}: {stage.witness.answered} of {stage.load.turns} questions answered", file=sys.stderr, flush=True)
 
 
-async def _figures(name: str, stage: Stage, seconds: float, ends: int) -> Figures:
+async def _figures(name: str, case: Case, stage: Stage, seconds: float, ends: int) -> Figures:
     witness = stage.witness
     return Figures(
         case=name,
         turns=stage.load.turns,
         **await track_figures(stage.load.asked, witness, stage.documents),
+        miscounted=await miscounted(stage.load.asked, stage.documents) if case.user_memory else 0,
         repeated_calls=stage.model.repeated,
         overtaken_calls=stage.model.overtaken,
         redelivered=witness.redelivered,

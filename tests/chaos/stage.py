@@ -18,6 +18,7 @@ from pymongo.errors import PyMongoError
 
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.kafka.topics import create_topics
+from tests.chaos.figures import miscounted
 from tests.chaos.in_work import may_come_again
 from tests.chaos.load import Load, conversation_of
 from tests.chaos.model import Model
@@ -136,6 +137,14 @@ class Stage:
         await self.until(lambda: self.witness.answered >= turns, f"{turns} turns are answered")
         await asyncio.sleep(random.uniform(0, 0.2))
 
+    async def learnt(self) -> None:
+        """Wait until nobody has a fact that is not learnt yet; raises Stalled."""
+        waited = time.monotonic()
+        while missing := await miscounted(self.load.asked, self.documents):
+            if time.monotonic() - waited > PATIENCE:
+                raise Stalled(f"stalled at {missing} facts that are not learnt once")
+            await asyncio.sleep(0.5)
+
     def times(self, count: int) -> list[int]:
         """So many points of the run, in answered turns, evenly spread."""
         return [self.scale.turns * number // (count + 1) for number in range(1, count + 1)]
@@ -160,7 +169,9 @@ async def _called(action: Callable[[], Any]) -> None:
 
 
 @asynccontextmanager
-async def staged(cluster: Cluster, scale: Scale, partitions: int, folder: Path) -> AsyncIterator[Stage]:
+async def staged(
+    cluster: Cluster, scale: Scale, partitions: int, folder: Path, *, user_memory: bool
+) -> AsyncIterator[Stage]:
     """A stage whose load is not yet published and whose workers are not yet started; they log into `folder`."""
     names = Names()
     async with AsyncExitStack() as stack:
@@ -182,7 +193,7 @@ async def staged(cluster: Cluster, scale: Scale, partitions: int, folder: Path) 
         for part in (witness, load, model):
             await part.start()
             stack.push_async_callback(part.stop)
-        environment = _environment(cluster, database, model, names)
+        environment = _environment(cluster, database, model, names, user_memory)
         stage = Stage(scale, cluster, names, partitions, database, documents, load, witness, model, folder, environment)
         try:
             yield stage
@@ -191,7 +202,7 @@ async def staged(cluster: Cluster, scale: Scale, partitions: int, folder: Path) 
                 await worker.kill()
 
 
-def _environment(cluster: Cluster, database: Database, model: Model, names: Names) -> dict[str, str]:
+def _environment(cluster: Cluster, database: Database, model: Model, names: Names, user_memory: bool) -> dict[str, str]:
     settings = {
         "KAFKA__BROKERS": cluster.brokers,
         "KAFKA__TOPIC_PREFIX": names.topic_prefix,
@@ -200,8 +211,7 @@ def _environment(cluster: Cluster, database: Database, model: Model, names: Name
         "MONGO__DATABASE": names.database,
         "MODEL__BASE_URL": model.base_url,
         "DRAIN_TIMEOUT": DRAIN,
-        # what is kept of the user changes guidance, which arbitration could then not make a second time
-        "USER_MEMORY__ENABLED": False,
+        "USER_MEMORY__ENABLED": user_memory,
     }
     return {f"ROLESTREAM_{name}": str(value) for name, value in settings.items()}
 

@@ -10,6 +10,7 @@ from tests.chaos.performing import Case
 CASES: Mapping[str, Case] = MappingProxyType(
     {
         "kill": Case(cases.kill, cases.in_work_at_kill),
+        "kill-learning": Case(cases.kill, cases.in_work_at_kill, turns=300, user_memory=True),
         "term": Case(cases.term, cases.nothing_redelivered),
         "term-hung": Case(cases.term_hung, cases.drained_to_the_deadline, turns=500),
         "rebalance": Case(cases.rebalance, outages.nothing_failed),
@@ -24,7 +25,7 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "model-hanging": Case(outages.model_hanging, outages.failed_with_letters),
         "model-limiting": Case(outages.model_limiting, outages.said_once),
         "model-failing": Case(outages.model_failing, outages.failed_with_letters),
-        "duplicates": Case(cases.duplicates, outages.nothing_failed),
+        "duplicates": Case(cases.duplicates, outages.nothing_failed, user_memory=True),
         # Each stage doubles what the one before it doubled: an answer comes sixteen times.
         "forced": Case(cases.forced, outages.nothing_failed, turns=250),
         "standby": Case(cases.standby, cases.taken_over, partitions=1, turns=500),
@@ -38,6 +39,7 @@ _COLUMNS = {
     "doubled": "doubled",
     "disordered": "disordered",
     "forked": "forked",
+    "miscounted": "miscounted",
     "repeated": "repeated_calls",
     "overtaken": "overtaken_calls",
     "redelivered": "redelivered",

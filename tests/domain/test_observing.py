@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.domain.gate import says_nothing_lasting
-from pipeline.domain.observing import MAX_OBSERVED, read_changes, with_plain_facts
+from pipeline.domain.observing import MAX_OBSERVED, listed, read_changes, with_plain_facts
 from pipeline.ports import Json
 from schemas.features import KnownFeature
 
@@ -169,11 +169,68 @@ def test_a_fact_in_another_language_than_the_message_is_dropped() -> None:
         "Always explain to me as to a beginner",
         "my dog eats tea",
         "Just started aerial yoga. Any tips?",
+        "This old laptop has no way to play films",
+        "这台电脑打不开表格",
     ],
 )
 def test_what_may_hold_a_fact_passes_the_gate(text: str) -> None:
     """A call too many costs less than a fact that is missed."""
     assert not says_nothing_lasting(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sorry, it's Catherine.",
+        "sorry, its mariam",
+        "typo: Jonas",
+        "Oops, that should be Lyon",
+        "No, it's Anneke, with two n's",
+        "I mean oat milk",
+        "打错了，是晓琳",
+        "抱歉，是海燕",
+        "手滑，雨桐",
+        "不对，应该是苏州",
+    ],
+)
+def test_a_correction_passes_the_gate(text: str) -> None:
+    """It may be all that a message says, without a word of its writer."""
+    assert not says_nothing_lasting(text)
+
+
+@pytest.mark.parametrize("text", ["no, that's all", "Sorry, it's fine", "没错", "不好意思", "No, how does DNS work?"])
+def test_what_is_declined_is_no_correction(text: str) -> None:
+    """A "no" or "sorry" alone corrects nothing."""
+    assert says_nothing_lasting(text)
+
+
+@pytest.mark.parametrize(
+    ("message", "quote", "slot", "old", "new"),
+    [
+        ("Sorry, it's Mariam.", "it's Mariam", "name", "Miriam", "Mariam"),
+        ("打错了，是海燕", "是海燕", "名字", "海雁", "海燕"),
+    ],
+)
+def test_a_correction_is_borne_out(message: str, quote: str, slot: str, old: str, new: str) -> None:
+    """By its few words."""
+    observed = read_changes({"slot": slot, "value": new, "quote": quote}, message, [KnownFeature(slot=slot, value=old)])
+    assert observed is not None
+    assert [(change.slot, change.value) for change in observed.changes] == [(slot, new)]
+
+
+@pytest.mark.parametrize("raw", [{"changes": [{"slot": "tea"}]}, {"note": 1}, [1, "a"], [], "tea", None])
+def test_what_is_no_bare_change_stays(raw: Json) -> None:
+    """The object that was asked for, and what holds no change."""
+    assert listed(raw) is raw
+
+
+def test_a_list_or_a_change_alone_stands_for_the_object() -> None:
+    """So does a correction by its old value; what holds no change is left as it is."""
+    change: Json = {"slot": "tea", "value": "likes", "quote": "I like tea"}
+    assert listed([change, change]) == {"changes": [change, change]}
+    assert listed(change) == {"changes": [change]}
+    correction: Json = {"op": "replace", "old": "tee", "new": "tea"}
+    assert listed(correction) == {"changes": [correction]}
 
 
 @pytest.mark.parametrize("text", ["ok thanks", "How high is Mont Blanc?", "GORM报no such table错误", "什么是防火墙？"])
@@ -204,3 +261,52 @@ def test_the_options_of_a_question_are_no_taste() -> None:
     """Which to buy of the sweet and the sour ones: the user says neither."""
     asked, quote = "苹果有甜的有酸的，我买哪种？", "苹果有甜的有酸的"
     assert kept(asked, change(quote, "苹果", "有甜的有酸的")) == []
+
+
+def test_every_item_of_a_list_goes_in_beside_the_one_that_the_model_took() -> None:
+    """A model that names one, with the whole list as its quote, loses no other; one that names all has all."""
+    message = "I like tea, coffee and milk"
+    for slot, value, slots in (("tea", "likes", ["tea", "coffee", "milk"]), ("drinks", message[7:], ["drinks"])):
+        read = read_changes([change(message, slot, value)], message, ())
+        assert read is not None
+        assert [fact.slot for fact in with_plain_facts(read.changes, message, [])] == slots
+
+
+def test_a_changed_mind_under_another_slot_lands_in_the_known_one() -> None:
+    """The same words give one fact: the known slot's new value."""
+    message = "I switched to no-sugar milk"
+    read = read_changes([change(message, "milk preference", "no sugar")], message, (MILK,))
+    assert read is not None
+    found = with_plain_facts(read.changes, message, [], (MILK,))
+    assert [(fact.slot, fact.value) for fact in found] == [("milk", "switched to no-sugar milk")]
+
+
+def test_what_a_switch_replaces_is_forgotten_where_it_is_known() -> None:
+    """Whatever the model calls the new thing."""
+    message, windows = "I switched from Windows to a Mac", KnownFeature(slot="windows", value="uses")
+    read = read_changes([change(message, "computer", "Mac")], message, (windows,))
+    assert read is not None
+    found = with_plain_facts(read.changes, message, [], (windows,))
+    assert [(fact.operation, fact.slot) for fact in found] == [("OBSERVE", "computer"), ("FORGET", "windows")]
+
+
+@pytest.mark.parametrize("slot", ["And", "ll my", "remember", "tea and"])
+def test_a_slot_that_names_nothing_is_dropped(slot: str) -> None:
+    """A conjunction, a command or the rest of a contraction, whichever model gives it."""
+    assert kept("I like tea", change("I like tea", slot, "likes it")) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "quote"),
+    [
+        ("This time, plain milk please. I'm in a hurry", "plain milk"),
+        ("I'll have whole milk, just this once", "I'll have whole milk"),
+        ("I feel like pizza", "I feel like pizza"),
+        ("今天，我想吃辣的", "我想吃辣的"),
+        ("我想吃辣的", "我想吃辣的"),
+    ],
+)
+def test_a_wish_of_one_turn_bears_nothing_out(message: str, quote: str) -> None:
+    """Whether it says so itself or in a clause beside."""
+    value = "辣" if "辣" in quote else "this kind"
+    assert kept(message, change(quote, "口味" if "辣" in quote else "taste", value)) == []

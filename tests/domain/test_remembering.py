@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pipeline.domain.remembering import is_planted, wishes
+from pipeline.domain.remembering import is_planted, outside_wishes, wishes
 from pipeline.domain.slots import EVERYTHING
 
 
@@ -177,3 +177,58 @@ def test_one_note_does_not_take_the_place_of_another(one: str, other: str) -> No
 def test_an_order_to_the_assistant_is_no_fact(text: str) -> None:
     """However it asks to be remembered."""
     assert wishes(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["记住我的一切", "记住：我喜欢", "记住，记住", "记住我说的话", "remember my", "remember me", "Remember: and I"],
+)
+def test_a_wish_that_names_nothing_is_no_note(text: str) -> None:
+    """A slot is a thing, and no fragment."""
+    assert wishes(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "slot"),
+    [
+        ("Remember that I take my coffee black", "coffee"),
+        ("Remember I have a dentist appointment every May", "dentist appointment"),
+        ("Remember that I’ll need my crutches until June", "crutches"),
+        ("Remember that I don't eat after eight", "eat after eight"),
+        ("记住我不坐飞机", "坐飞机"),
+    ],
+)
+def test_a_note_is_about_a_thing(text: str, slot: str) -> None:
+    """What is mine, or stands after the verb; no rest of "I'll"."""
+    assert [wish.slot for wish in wishes(text)] == [slot]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Forget everything there is to know about me",
+        "Please erase everything you know about me",
+        "forget all the details about me",
+        "请忘记你知道的所有关于我的详细信息",
+    ],
+)
+def test_everything_has_many_names(text: str) -> None:
+    """All that is known, in other words."""
+    assert [(wish.operation, wish.slot) for wish in wishes(text)] == [("FORGET", EVERYTHING)]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Forget everything you know about me. Keep it short.", "Keep it short."),
+        ("Forget that I like detailed answers", ""),
+        ("忘掉我喜欢简短回答", ""),
+        ("Remember that I want the full story", ""),
+        ("记住我喜欢详细的回答", "记住我喜欢详细的回答"),
+        ("Remember that I like long answers", "Remember that I like long answers"),
+        ("Tell me everything you know about tea", "Tell me everything you know about tea"),
+    ],
+)
+def test_how_to_answer_is_asked_for_outside_of_what_is_remembered(text: str, left: str) -> None:
+    """Unless what is to be remembered is how to answer."""
+    assert outside_wishes(text).strip() == left

@@ -6,10 +6,25 @@ from typing import Any
 import pytest
 
 from pipeline.domain.injected import tagged
-from pipeline.domain.summary import EVERY, MOST_TURNS, cleaned, may_be_due, read_summary, read_up_to, since
+from pipeline.domain.summary import (
+    EVERY,
+    MOST_TURNS,
+    cleaned,
+    may_be_due,
+    read_summary,
+    read_up_to,
+    since,
+    tells_of,
+    told_elsewhere,
+    without_deleted,
+    without_fact,
+)
 from pipeline.ports import Json, Said
 from schemas.documents import Message
 from schemas.features import MAX_CONTENT, Summary
+from tests.adapters.test_tombstones import seen
+from tests.domain.features import kept
+from tests.processors.factories import C
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 PROJECT = Summary(
@@ -206,3 +221,72 @@ def test_every_part_is_bounded() -> None:
     target = read({"target": long}, Summary(), user("I want to build a boat with oars")).target
     assert MAX_CONTENT - 5 < len(target) <= MAX_CONTENT
     assert "\n" not in target
+
+
+@pytest.mark.parametrize(
+    ("text", "slot", "value", "told"),
+    [
+        ("Buy the low-sugar milk", "milk", "low sugar", True),
+        ("Buy milk", "milk", "low sugar", False),
+        ("既然您喜欢胡萝卜，就多吃", "胡萝卜", "喜欢", True),
+        ("可以多吃胡萝卜", "胡萝卜", "喜欢", False),
+        ("Choose sweet apples, not the sour ones", "apples", "not sour", True),
+        ("先做Gin+GORM的项目的登录", "target", "做一个Gin+GORM的项目", True),
+        ("您不吃香菜，换成葱", "香菜", "不吃", True),
+        ("先用AutoMigrate建表", "GORM", "用", False),
+        ("", "milk", "low sugar", False),
+    ],
+)
+def test_a_text_says_a_fact_by_its_words(text: str, slot: str, value: str, *, told: bool) -> None:
+    """The words of the value; where that is a word at most, of the slot as well."""
+    assert tells_of(text, kept(slot, value)) is told
+
+
+def test_no_part_quotes_what_is_known_from_elsewhere() -> None:
+    """Neither a new one nor the previous one; what the user says here is the conversation's own."""
+    fact = kept("milk", "low sugar")
+    content: Json = {"suggestion": "Buy the low sugar milk", "nextStep": "Buy low sugar milk", "target": "bake a cake"}
+    said = [*user("I want to bake a cake", "Which milk?"), Said("assistant", "Buy the low sugar milk")]
+    previous = Summary(suggestion="Take low sugar milk", turn=1)
+    summary = read_summary(content, previous, said, turn=2, at=NOW, elsewhere=[fact])
+    assert summary == Summary(target="bake a cake", turn=2, update_time=NOW)
+    own = [*said, *user("I buy milk with low sugar")]
+    summary = read_summary(content, previous, own, turn=2, at=NOW, elsewhere=[fact])
+    assert summary is not None
+    assert summary.suggestion == "Buy the low sugar milk"
+
+
+def test_what_was_said_in_this_conversation_is_not_from_elsewhere() -> None:
+    """A fact is its own where one of its turns is evidence; a command's and a deleted one's are not told apart."""
+    facts = [
+        kept("milk", "low sugar", evidence=[seen("c")]),
+        kept("tea", "green", evidence=[seen("d")]),
+        kept("city", "Oslo", source="MANUAL"),
+        kept("bread", "", status="DELETED"),
+    ]
+    assert [fact.slot for fact in told_elsewhere(facts, C)] == ["tea", "city"]
+
+
+def test_what_is_deleted_goes_from_every_part_and_nothing_else() -> None:
+    """Its earlier values, too."""
+    old = {"value": "full fat", "source": "CHAT_EXTRACT", "until": NOW, "reason": "replaced"}
+    summary = Summary(target="bake a cake", suggestion="buy full-fat milk", next_step="buy low sugar milk", turn=4)
+    assert without_fact(summary, kept("milk", "low sugar", history=[old])) == Summary(target="bake a cake", turn=4)
+    assert without_fact(summary, kept("tea", "green")) is summary
+
+
+@pytest.mark.parametrize(
+    ("slot", "text", "left"),
+    [
+        ("milk", "I like tea. I only buy low sugar milk! And bread?", "I like tea. And bread?"),
+        ("牛奶", "我喜欢茶。我买牛奶只买低糖的。面包呢？", "我喜欢茶。面包呢？"),
+        ("target", "Hello. My goal is to build a boat. Which glue?", "Hello. Which glue?"),
+        ("rice", "I like tea.", "I like tea."),
+    ],
+)
+def test_sentences_about_what_was_deleted_since_are_not_read(slot: str, text: str, left: str) -> None:
+    """Of messages that are not later than the deletion; what is said of it after that is new."""
+    gone = kept(slot, "", status="DELETED", forgottenUntil=NOW)
+    assert without_deleted(message(1, text=text, recordTime=NOW), [gone]).replace("  ", " ").strip() == left
+    later = message(2, text=text, recordTime=NOW + timedelta(seconds=1))
+    assert without_deleted(later, [gone]) == text

@@ -103,9 +103,10 @@ async def test_nothing_in_flight_and_no_replay_brings_a_forgotten_user_back(serv
                 key = conversation.encode()
                 await here.publish("questions", b"no JSON at all", key=key)
                 await here.publish("questions", b'{"userId": "u", "text": ""}', key=key)
+                await here.publish("questions", b'{"userId": "u", "text": "cut o', key=b"nobody's")
                 await here.publish("answers", _answer_to("nobody's question", conversation), key=key)
                 await here.ask("I am ill", conversation=conversation)
-            await here.records("dead-letters", 3 * len(CONVERSATIONS))
+            await here.records("dead-letters", 4 * len(CONVERSATIONS))
             model.latency = 1.0
             for number in range(1000 // len(CONVERSATIONS)):
                 owls = (here.ask(f"I am a night owl, {number}", conversation=name) for name in CONVERSATIONS)

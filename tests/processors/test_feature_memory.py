@@ -18,8 +18,7 @@ from schemas.features import MAX_FEATURES, FeatureChange, UserFeature, UserProfi
 from schemas.memory_events import CommandDone, FeaturesObserved
 from schemas.wire import UserId
 from tests.conftest import Names
-from tests.domain.features import kept
-from tests.domain.test_features import LOW, NO, command, forgets, says, turn, wish
+from tests.domain.features import LOW, NO, command, forgets, kept, says, turn, wish
 from tests.processors.factories import FAILS, NOW, Crash, Here, crash, database_of, meddled, only, record
 
 FEATURES = record("features")

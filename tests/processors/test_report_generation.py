@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pipeline.adapters.embedded import Services
+from pipeline.adapters.rules import RulesModel
 from pipeline.domain.ids import answer_id
 from pipeline.errors import BadEvent
 from pipeline.ports import Json
@@ -239,3 +241,18 @@ async def test_a_turn_that_was_never_logged_is_a_bad_event(here: Here) -> None:
     with pytest.raises(BadEvent, match="not in the conversation's log"):
         await handle(turn(), record("turns"), here.worker())
     assert here.model.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [("我的目标是什么？", "记得与此有关的：目标：做一个项目"), ("What is my target?", "this: Goal: 做一个项目")],
+)
+async def test_offline_a_goal_is_named_in_the_language_of_the_question(here: Here, question: str, label: str) -> None:
+    """Whatever the sentence says that it is kept in, no name of a slot of ours is in the answer."""
+    await here.logged(1, question)
+    goal = {"slot": "target", "value": "做一个项目", "content": "用户的target：做一个项目。"}
+    known = guidance(1, "<user-memory>\n- 用户的target\n</user-memory>", features=[goal])
+    (answer,) = await handle(known, GUIDANCE, replace(here.worker(), model=RulesModel()))
+    assert isinstance(answer, AnswerReady)
+    assert label in answer.text
+    assert "用户的target" not in answer.text

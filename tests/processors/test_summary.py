@@ -13,9 +13,13 @@ from pipeline.adapters.embedded import Services
 from pipeline.adapters.rules import RulesModel
 from pipeline.errors import ModelFailed
 from pipeline.ports import AnswerRequest, Failure, Json, Origin, Said, Tombstones
+from pipeline.processors import feature_memory
 from pipeline.processors.summary import handle, summarise_idle
 from schemas.events import AnswerReady, ReportReady
-from schemas.features import Summary
+from schemas.features import FeatureChange, Summary
+from schemas.memory_events import FeaturesObserved
+from schemas.wire import UserId
+from tests.adapters.test_tombstones import feature, seen
 from tests.conftest import Names
 from tests.processors.factories import FAILS, NOW, C, Here, crash, database_of, meddled, record, said, turn
 
@@ -366,3 +370,75 @@ async def test_what_was_forgotten_is_in_no_summary_though_the_conversation_goes_
     summary = await kept(here)
     assert summary is not None
     assert (summary.target, summary.turn) == ("build a shed", 4)
+
+
+MILK: Json = {"target": "build a boat", "suggestion": "buy the low sugar milk", "nextStep": ""}
+
+
+async def talk_of_milk(here: Here, *, own: bool = True) -> None:
+    """Three turns whose answers say what the user buys; whether the user says it here as well."""
+    texts = ["I want to build a boat", "I only buy low sugar milk" if own else "Which milk?", "Which glue?"]
+    for number, text in enumerate(texts, 1):
+        await here.logged(number, text)
+        await here.answered(number, "You should buy the low sugar milk.")
+
+
+async def forget_milk(here: Here) -> None:
+    observed = FeaturesObserved(
+        user_id=UserId("u"),
+        observed_by="memory-commands",
+        source="MANUAL",
+        record_time=NOW + timedelta(seconds=1),
+        changes=[FeatureChange(operation="FORGET", slot="milk")],
+    )
+    await feature_memory.handle(observed, record("features"), here.worker())
+
+
+async def test_a_summary_quotes_nothing_that_only_memory_knew(here: Here) -> None:
+    """So that nothing of it stays once it is deleted, though no summary is looked through."""
+    await here.features.add_feature(feature("milk", seen("another", "a1")))
+    await talk_of_milk(here, own=False)
+    here.model.script = [MILK]
+    await handle(answer(3), ANSWERS, here.worker())
+    assert await kept(here) == Summary(target="build a boat", turn=3, update_time=NOW)
+
+
+async def test_a_deleted_fact_leaves_the_summary_of_the_conversation_that_said_it(here: Here) -> None:
+    """What it said itself may stand in it, until it is deleted: then that part is emptied, and no other."""
+    await here.features.add_feature(feature("milk", seen("c", "q2")))
+    await talk_of_milk(here)
+    here.model.script = [MILK]
+    await handle(answer(3), ANSWERS, here.worker())
+    before = await kept(here)
+    assert before is not None
+    assert before.suggestion == "buy the low sugar milk"
+    await forget_milk(here)
+    assert await kept(here) == before.model_copy(update={"suggestion": ""})
+
+
+@pytest.mark.parametrize("before", ["covers", "put_summary"])
+async def test_a_fact_that_is_deleted_while_a_summary_is_made_is_not_in_it(here: Here, before: str) -> None:
+    """Whether the deletion comes before or as the summary is written."""
+    await here.features.add_feature(feature("milk", seen("c", "q2")))
+    await talk_of_milk(here)
+    here.model.script = [MILK]
+    meddling = {before: lambda: forget_milk(here)}
+    tombstones = cast(Tombstones, meddled(cast(Any, here.tombstones), **meddling))
+    await handle(answer(3), ANSWERS, replace(here.worker(meddled(here.store, **meddling)), tombstones=tombstones))
+    summary = await kept(here)
+    assert summary is not None
+    assert (summary.target, summary.suggestion, summary.turn) == ("build a boat", "", 3)
+
+
+async def test_a_later_summary_reads_nothing_of_what_was_deleted(here: Here) -> None:
+    """The messages are in the log still; their sentences about it are not read."""
+    await here.features.add_feature(feature("milk", seen("c", "q2")))
+    await talk_of_milk(here)
+    await forget_milk(here)
+    here.model.script = [MILK]
+    await handle(answer(3), ANSWERS, here.worker())
+    ((_, read),) = here.model.summary_reads
+    assert "milk" not in str(read)
+    summary = await kept(here)
+    assert summary is not None
+    assert (summary.target, summary.suggestion) == ("build a boat", "")

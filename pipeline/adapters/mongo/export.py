@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from pipeline.adapters.mongo.database import Database
+from pipeline.adapters.mongo.letters import letters_naming
 from pipeline.ports import Json
 
 #: The name of each part, and the collection that it is kept in.
@@ -27,7 +28,7 @@ async def held_about(database: Database, user_id: str) -> dict[str, Json]:
         held[part] = [_shown(document) for document in found]
     letters = await _letters(database, query)
     unnamed = {"userId": None, "conversationId": {"$in": [kept["conversationId"] for kept in held["conversations"]]}}
-    letters += await _letters(database, unnamed)
+    letters += [*await _letters(database, unnamed), *await letters_naming(database, user_id, {})]
     profiles = held.pop("profiles")
     summaries = {
         conversation["conversationId"]: summary
@@ -35,7 +36,7 @@ async def held_about(database: Database, user_id: str) -> dict[str, Json]:
         if (summary := conversation.pop("summary", None))
     }
     profile = profiles[0] if profiles else None
-    return {"userId": user_id, **held, "profile": profile, "summaries": summaries, "deadLetters": sorted(letters)}
+    return {"userId": user_id, **held, "profile": profile, "summaries": summaries, "deadLetters": sorted(set(letters))}
 
 
 async def _letters(database: Database, query: Mapping[str, Any]) -> list[str]:

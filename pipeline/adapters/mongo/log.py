@@ -9,7 +9,7 @@ from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateOne
 from pipeline.adapters.mongo.database import Database
 from pipeline.errors import AlreadyStored
 from pipeline.ports import Wanted
-from schemas.documents import Conversation, Message, StoredExtraction
+from schemas.documents import Conversation, Erasure, Message, StoredExtraction
 from schemas.events import DeadLetter
 from schemas.features import Summary
 from schemas.role import TrackEntry
@@ -120,6 +120,17 @@ class MongoStore:
         # an older version of us wrote no first turn
         query = {"conversationId": conversation_id, "since": {"$not": {"$gt": up_to_turn}}}
         return {name: await self._database.remove(name, query) for name in ("extractions", "role_tracks")}
+
+    async def note_erased(
+        self, conversation_id: ConversationId, command_id: str, removed: Mapping[str, int]
+    ) -> dict[str, int]:
+        of_another = {"_id": conversation_id, "erasure.commandId": {"$ne": command_id}}
+        begun = Erasure(command_id=command_id).model_dump(by_alias=True)
+        await self._database.write("conversations", UpdateOne(of_another, {"$set": {"erasure": begun}}))
+        counts = {f"erasure.removed.{name}": count for name, count in removed.items()}
+        await self._database.write("conversations", UpdateOne({"_id": conversation_id}, {"$inc": counts}))
+        conversation = await self.conversation(conversation_id)
+        return conversation.erasure.removed if conversation and conversation.erasure else dict(removed)
 
     async def replace_entry(self, entry: TrackEntry, was: TrackEntry) -> bool:
         return await self._database.replace("role_tracks", _version(was), entry)

@@ -18,6 +18,7 @@ from pymongo import DESCENDING, UpdateOne
 
 from pipeline.adapters.mongo.database import Database
 from pipeline.adapters.mongo.features import MongoFeatures
+from pipeline.adapters.mongo.letters import letters_naming
 from pipeline.domain.forgetting import without_all, without_conversation
 from pipeline.ports import Origin
 from schemas.documents import Message
@@ -99,6 +100,8 @@ class MongoTombstones:
         for group in _groups(await self._distinct("conversations", own)):
             query = {"conversationId": {"$in": group}, "userId": None} | _up_to("questionTime", until)
             unnamed += await self._database.remove("dead_letters", query)
+        for group in _groups(await letters_naming(self._database, user_id, _up_to("questionTime", until))):
+            unnamed += await self._database.remove("dead_letters", {"_id": {"$in": group}})
         removed = await self._remove(own, until)
         for more in afresh:
             _count(removed, more)

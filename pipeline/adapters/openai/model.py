@@ -41,6 +41,7 @@ from pipeline.adapters.openai.reply_schemas import (
     report_shape,
     summary_shape,
 )
+from pipeline.domain.observing import listed
 from pipeline.limits import Permits, Stage
 from pipeline.ports import AnswerRequest, Json, Judgement, Proposal, Reply, Said
 from schemas.features import KnownFeature, Summary
@@ -193,6 +194,8 @@ def _read(completion: Completion, shape: ReplyShape) -> _Reading:
         content = storable(read_json(completion.text, shape.keys))
     except ValueError as exc:
         return _Reading(problem="it was cut off, be shorter" if completion.cut else str(exc))
+    if "changes" in shape.core:
+        content = listed(content)
     if isinstance(content, list) and len(content) == 1:
         content = content[0]
     if content == []:

@@ -22,7 +22,7 @@ def proposed_changes(messages: Sequence[Said], known: Sequence[KnownFeature]) ->
     slots = {slot_of(feature.slot) for feature in known}
     return [
         change.model_dump(include=_FIELDS)
-        for change in facts(messages[last].text, earlier)
+        for change in facts(messages[last].text, earlier, known)
         if change.operation == "OBSERVE" or slot_of(change.slot) in slots
     ]
 

@@ -11,6 +11,7 @@ from pipeline.domain.relevance import line_of
 from pipeline.domain.scripts import in_script_of
 from pipeline.ports import AnswerRequest, Json, Said
 from pipeline.words import words
+from schemas.features import KnownFeature
 
 _MAX_SUBJECT, _MAX_KNOWN, _MAX_SNIPPET = 80, 160, 200
 _MAX_SECTIONS = 6
@@ -133,11 +134,17 @@ def _remembered(request: AnswerRequest, phrases: Mapping[str, Any]) -> list[str]
     if request.summary and request.summary.target:
         lines.append(phrases["goal"].format(_cut(request.summary.target, _MAX_KNOWN)))
     if facts := mentioned(request.question, request.features):
-        lines.append(phrases["remembered"].format(phrases["list"].join(map(line_of, facts))))
+        lines.append(phrases["remembered"].format(_listed(facts, phrases)))
     if choice := choice_of(request.question, request.features):
-        because = phrases["list"].join(map(line_of, choice.because))
-        lines.append(phrases["choice"].format(phrases["or"].join(choice.options), because))
+        lines.append(phrases["choice"].format(phrases["or"].join(choice.options), _listed(choice.because, phrases)))
     return lines
+
+
+def _listed(facts: Sequence[KnownFeature], phrases: Mapping[str, Any]) -> str:
+    """The facts in one line each; those whose slot is a name of ours under a label in the question's language."""
+    labels: Mapping[str, str] = phrases["slots"]
+    lines = [labels[fact.slot].format(fact.value) if fact.slot in labels else line_of(fact) for fact in facts]
+    return str(phrases["list"].join(lines))
 
 
 def _known(request: AnswerRequest, phrases: Mapping[str, Any]) -> str:

@@ -221,6 +221,30 @@ async def test_wrong_enums_and_missing_fields_are_left_to_the_reader(content: An
     assert len(server.calls) == 1
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"slot": "tea", "value": "likes"}, {"slot": "rain", "value": "hates"}],
+        {"slot": "茶", "value": "喜欢"},
+        [{"slot": "茶", "value": "喜欢"}],
+        {"op": "replace", "old": "Robin", "new": "Robyn"},
+    ],
+)
+async def test_changes_without_their_object_are_found_in_one_call(content: Any) -> None:
+    """A bare list of changes and one of them alone are what was asked for."""
+    async with serving(gives(content)) as (model, server):
+        proposal = await model.extract_features([Said("user", "I like tea")], [])
+    assert proposal.content == {"changes": content if isinstance(content, list) else [content]}
+    assert len(server.calls) == 1
+
+
+async def test_what_holds_no_change_is_asked_again() -> None:
+    """An object or a list without anything of a change is no reply."""
+    async with serving(gives([{"note": "tea"}, {"note": "rain"}]), gives({"changes": []})) as (model, server):
+        assert (await model.extract_features([Said("user", "I like tea")], [])).content == {"changes": []}
+    assert len(server.calls) == 2
+
+
 async def test_the_preferences_are_one_entry_a_field() -> None:
     """They are asked for as a list, which is short where there are none."""
     wish = {"field": "detailLevel", "value": "CONCISE", "scope": "turn"}

@@ -1,0 +1,83 @@
+"""Slots compared, and which feature the words of a wish to forget mean."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pipeline.domain.slots import EVERYTHING, is_meant, subject_of
+from schemas.features import UserFeature
+from schemas.wire import UserId
+
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _feature(slot: str, value: str, content: str = "") -> UserFeature:
+    times = dict.fromkeys(("create_time", "update_time", "last_seen_time", "record_time"), _NOW)
+    return UserFeature.model_validate(
+        {"feature_id": slot, "user_id": UserId("u"), "slot": slot, "value": value, "content": content, "version": 1}
+        | {"category": "OTHER", "source": "CHAT_EXTRACT", **times}
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("favourite colour", "favorite color"),
+        ("fave color", "Favorite_Colors"),
+        ("最喜欢的颜色", "favourite colour"),
+        ("城市", "city"),
+        ("牛奶", "milk"),
+        ("花生", "peanuts"),
+    ],
+)
+def test_one_subject_has_many_names(one: str, other: str) -> None:
+    """Spellings, numbers and the two languages."""
+    assert subject_of(one) == subject_of(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("favorite city", "city"), ("almond milk", "milk"), ("奶茶", "牛奶")])
+def test_other_subjects_stay_apart(one: str, other: str) -> None:
+    """A longer name is another thing."""
+    assert subject_of(one) != subject_of(other)
+
+
+@pytest.mark.parametrize(
+    ("wish", "slot", "value"),
+    [
+        ("where I live", "city", "Leeds"),
+        ("address", "city", "Leeds"),
+        ("住在哪儿", "城市", "成都"),
+        ("peanut allergy", "peanuts", "allergic"),
+        ("allergy to peanuts", "food allergy", "peanuts"),
+        ("what I'm allergic to", "pine nuts", "allergic"),
+        ("花生过敏", "花生", "过敏"),
+        ("花生过敏", "过敏", "花生"),
+        ("对花生过敏", "食物过敏", "花生"),
+        ("name is", "name", "Priya"),
+        ("when I was born", "birthday", "3 May"),
+        ("goal", "target", "build an app"),
+        ("languages I speak", "portuguese", "speaks"),
+        ("milk preference", "milk", "only buys oat milk"),
+        ("饮食习惯", "饮食", "吃素"),
+        (EVERYTHING, "milk", "low sugar"),
+    ],
+)
+def test_a_wish_means_the_feature_that_holds_it(wish: str, slot: str, value: str) -> None:
+    """By a question, a general word, another form of the word, or whichever part is the slot."""
+    assert is_meant(wish, _feature(slot, value))
+
+
+@pytest.mark.parametrize(
+    ("wish", "slot", "value"),
+    [
+        ("walnut allergy", "peanuts", "allergic"),
+        ("核桃过敏", "花生", "过敏"),
+        ("sister's peanut allergy", "peanuts", "allergic"),
+        ("where my sister lives", "city", "Leeds"),
+        ("apple juice", "apple", "likes"),
+        ("花生", "牛奶", "低糖"),
+    ],
+)
+def test_a_wish_for_another_thing_does_not(wish: str, slot: str, value: str) -> None:
+    """Nor for somebody else's."""
+    assert not is_meant(wish, _feature(slot, value))
