@@ -75,7 +75,7 @@ class _Tally:
 
 async def imported(arguments: argparse.Namespace, settings: Settings) -> int:
     """Take in old conversations, one message a line: they are learnt from, and nothing is answered."""
-    conversations = _read(arguments.file)
+    conversations, passed_over = _read(arguments.file)
     tally = _Tally(sum(map(len, conversations)))
     room = asyncio.Semaphore(_BESIDE)
     async with connect(settings, patience=min(_PATIENCE, arguments.timeout)) as client:
@@ -92,6 +92,8 @@ async def imported(arguments: argparse.Namespace, settings: Settings) -> int:
             raise exc.exceptions[0] from exc
     for reason in tally.refused[:_MOST_NAMED]:
         print(f"rolestream: {reason}", file=sys.stderr)
+    if passed_over:
+        print(f"assistant lines before any question, passed over: {passed_over}", file=sys.stderr)
     counted = tally.counts
     print(f"{counted['questions']} questions and {counted['answers']} answers in {len(conversations)} conversations")
     return 1 if tally.refused else 0
@@ -124,22 +126,29 @@ async def _import(turns: Sequence[_Turn], client: Client, tally: _Tally, within:
         tally.one_more()
 
 
-def _read(path: Path) -> list[list[_Turn]]:
-    """The turns of each conversation; raises SettingsInvalid naming the lines that are wrong."""
+def _read(path: Path) -> tuple[list[list[_Turn]], int]:
+    """The turns of each conversation, and how many lines no question comes before.
+
+    Raises SettingsInvalid naming the lines that are wrong.
+    """
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as exc:
         raise SettingsInvalid(f"the file {path} cannot be read: {exc}") from exc
     conversations: dict[str, list[_Turn]] = {}
     seen: set[_Line] = set()
-    wrong = []
+    wrong, passed_over = [], 0
     for number, text in enumerate(lines, 1):
         if not text.strip():
             continue
         try:
             line = _Line.model_validate_json(text, extra="ignore")
             if line not in seen:  # the same message twice is one
-                _take(line, number, conversations.setdefault(line.conversation_id, []))
+                turns = conversations.setdefault(line.conversation_id, [])
+                if turns or line.role == "USER":
+                    _take(line, number, turns)
+                else:  # many exports begin with a greeting
+                    passed_over += 1
                 seen.add(line)
         except ValidationError as exc:
             wrong.append(f"line {number}: {_what_is_wrong(exc)}")
@@ -148,11 +157,11 @@ def _read(path: Path) -> list[list[_Turn]]:
     if wrong:
         more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
         raise SettingsInvalid(f"{path}: {'; '.join(wrong[:_MOST_NAMED])}{more}")
-    return list(conversations.values())
+    return [turns for turns in conversations.values() if turns], passed_over
 
 
 def _take(line: _Line, number: int, turns: list[_Turn]) -> None:
-    """Add a line to its conversation; raises ValueError where it does not fit."""
+    """Add a line to its conversation, a question first; raises ValueError where it does not fit."""
     if turns and turns[0].question.user_id != line.user_id:
         raise ValueError(f"userId: line {turns[0].number} says that the conversation is another user's")
     if line.role == "USER":
@@ -160,8 +169,6 @@ def _take(line: _Line, number: int, turns: list[_Turn]) -> None:
             raise ValueError(f"text: a question has at most {MAX_TEXT} characters")
         turns.append(_Turn(number, line))
         return
-    if not turns:
-        raise ValueError("role: an ASSISTANT line before any USER line of its conversation")
     answer = "\n\n".join(filter(None, (turns[-1].answer, line.text)))
     if len(answer) > _LONGEST_ANSWER:
         raise ValueError(f"text: what was answered to one question has more than {_LONGEST_ANSWER} characters")

@@ -1,6 +1,6 @@
 """What a model proposed, checked against the question: only what the user's own words bear out stays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.domain.guards import asks_what_anybody_may, clauses_of, fits_anybody, not_of_the_user, turned
 from pipeline.domain.languages import fits_language
@@ -16,7 +16,8 @@ from pipeline.domain.proposals import (
     text_of,
 )
 from pipeline.domain.quoting import Ground, Span, ground_of, inside, spoken
-from pipeline.domain.similarity import Relation, relation
+from pipeline.domain.remembering import Unwished, unwished
+from pipeline.domain.similarity import Relation, covers, relation
 from pipeline.domain.spelling import fold, spans
 from pipeline.ports import Json
 from schemas.role import MAX_CHARACTERISTICS, MAX_QUOTE, Extraction, Quote
@@ -64,8 +65,8 @@ def read_extraction(raw: Json, question: str) -> Extraction | None:
     traits = distinct(traits)[: 2 * MAX_CHARACTERISTICS]
     denied = _in_language(names_of(proposal.get("denies")), question)
     denies = [name for name in denied if _denied(name, supports, ground)]
+    identities, denies, supports = _without_unwished(identities, states, denies, supports, ground)
     preferences, scopes = preferences_of(proposal.get("preferences"))
-    kept = set(map(fold, identities))
     return Extraction(
         identities=identities,
         characteristics=traits,
@@ -76,7 +77,7 @@ def read_extraction(raw: Json, question: str) -> Extraction | None:
         denies=denies,
         score=_score(proposal.get("score"), question),
         overview=_overview(
-            proposal.get("overview"), question, identities, [n for n in proposed if fold(n) not in kept]
+            proposal.get("overview"), question, identities, [*names_of(proposal.get("identities")), *stated]
         ),
     )
 
@@ -161,6 +162,29 @@ def _denied(name: str, supports: list[_Support], ground: Ground) -> bool:
     )
 
 
+def _without_unwished(
+    identities: list[str], states: list[str], denies: list[str], supports: list[_Support], ground: Ground
+) -> tuple[list[str], list[str], list[_Support]]:
+    """A role that the question asks to forget, or not to remember, is denied by it, unless it is stated beside."""
+    for wish in unwished(ground.text):
+        beside = replace(ground, quoted=(*ground.quoted, wish.place))
+        said = {
+            name
+            for name in identities
+            if (name in states or mentions(ground.text[slice(*wish.place)], name) or _is_of(name, wish))
+            and not _borne_out(name, supports, beside)
+        }
+        named = [role for role in wish.roles if not any(covers(role, name) for name in identities if name not in said)]
+        identities = [name for name in identities if name not in said]
+        denies = distinct([*denies, *named, *(name for name in said if not _is_of(name, wish))])
+        supports = [*supports, *_supports([{"quote": wish.quote, "supports": denies}], ground.text)]
+    return identities, denies, supports
+
+
+def _is_of(name: str, wish: Unwished) -> bool:
+    return any(covers(role, name) for role in wish.roles)
+
+
 def _evidence(supports: list[_Support], ground: Ground, claims: list[str], traits: list[str]) -> list[Quote]:
     """Each quote once, with what of the extraction it supports."""
     merged: dict[str, tuple[str, list[str]]] = {}
@@ -176,11 +200,17 @@ def _supports_claim(support: _Support, name: str, ground: Ground) -> bool:
     return support.names_it(name) and any(_own(place, ground, in_code=True) for place in support.places)
 
 
-def _overview(value: object, question: str, kept: list[str], rejected: list[str]) -> str:
+def _overview(value: object, question: str, kept: list[str], proposed: list[str]) -> str:
     """The overview; empty in another language, or where it names an identity that the question does not bear out."""
+    rejected = [name for name in _in_language(proposed, question) if fold(name) not in set(map(fold, kept))]
     text = overview_text(value)
-    if not fits_language(text, question):
+    if not fits_language(text, question) or any(_is_foreign(name, text, question) for name in proposed):
         return ""
     unrelated = {Relation.NONE, Relation.RIVAL}
     strangers = [name for name in rejected if all(relation(name, own) in unrelated for own in kept)]
     return "" if any(mentions(text, name) for name in strangers) else text
+
+
+def _is_foreign(name: str, text: str, question: str) -> bool:
+    """Whether the text names an identity in another language than the question's."""
+    return not fits_language(name, question) and fold(name) in fold(text)

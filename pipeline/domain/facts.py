@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from pipeline.domain.fact_clauses import Clause, clauses, finds, plain_of, sentences
 from pipeline.domain.injected import without_injected
 from pipeline.domain.landing import Stated, landed
 from pipeline.domain.progress import goal_in
 from pipeline.domain.quoting import own_words
 from pipeline.domain.scripts import in_script_of
 from pipeline.domain.slots import subject_of
-from pipeline.domain.spelling import has_han, simplified
-from pipeline.domain.things import ends_list, is_long, is_named, is_turned, items_of, lists_on, named, trimmed
+from pipeline.domain.spelling import HAN
+from pipeline.domain.things import is_long, is_named, items_of, named, narrows, trimmed
 from pipeline.words import words
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, KnownFeature
 from schemas.role import MAX_QUOTE
@@ -21,43 +21,8 @@ from schemas.role import MAX_QUOTE
 #: The most facts of one message, and how much of it is read.
 MAX_FACTS = 8
 _LONGEST = 6000
-_LONGEST_CLAUSE = 200
-#: How far back in its own message an "it" looks.
-_SIGHT = 200
 #: The lists that stand in the patterns of the rules; the last ones tell what cannot be done.
 _LISTS = ("diets", "traits", "pets", "kin", "number", "languages", "several", "unable", "using", "device")
-_ENDS = " .!?。！？\n"
-#: A clause of no more characters than this may be nothing but "just this time".
-_LONGEST_ADVERB = {"en": 24, "zh": 6}
-_SENTENCE = re.compile(r"[^.!?。！？\n]*(?:\.(?!\s|$)[^.!?。！？\n]*)*(?:[!?。！？\n]+|\.(?=\s|$)|$)")
-
-
-@dataclass(frozen=True)
-class Clause:
-    """A piece of a sentence, read with simplified characters, and where it stands in the message."""
-
-    text: str
-    start: int
-    message: str
-    """As it was written."""
-    before: Sequence[str]
-    """What was said before, oldest first: the messages, and the beginning of this one."""
-    goes_on: bool
-    """Another clause of its sentence, before it, speaks of the user."""
-    sentence: str = ""
-    more: str = ""
-    """The clauses right after it, where they go on with its list: ", coffee and milk"."""
-
-    @property
-    def language(self) -> str:
-        return "zh" if has_han(self.text) else "en"
-
-    def written(self, start: int, end: int) -> str:
-        return self.message[self.start + start : self.start + end].strip()
-
-    @property
-    def quote(self) -> str:
-        return " ".join(self.written(0, len(self.text + self.more)).split())[:MAX_QUOTE]
 
 
 def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] = ()) -> list[FeatureChange]:
@@ -66,16 +31,17 @@ def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] 
     A changed mind lands in the slot of what is `known`, or forgets it.
     """
     message = without_injected(text)[:_LONGEST]
-    plain = _plain(own_words(message))
+    plain = plain_of(own_words(message))
     found: dict[str, FeatureChange] = {}
-    for sentence, start in _sentences(plain):
-        if _finds("scene", sentence):
+    for sentence, start in sentences(plain):
+        if finds("scene", sentence):
             break
-        if _finds("supposed", sentence):
+        if finds("supposed", sentence):
             continue
-        for clause in _clauses(sentence, start, message, earlier):
-            for change in _facts_of(clause, known):
-                found[subject_of(change.slot)] = change
+        last: list[FeatureChange] = []
+        for clause in clauses(sentence, start, message, earlier, lambda clause: bool(_facts_of(clause, ()))):
+            last = _narrowed(last, clause) or _facts_of(clause, known)
+            found |= {subject_of(change.slot): change for change in last}
         if goal := _goal(sentence, start, message):
             found[subject_of(goal.slot)] = goal
         if len(found) >= MAX_FACTS:
@@ -83,86 +49,20 @@ def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] 
     return list(found.values())[:MAX_FACTS]
 
 
-def _plain(text: str) -> str:
-    return simplified(text).replace("’", "'")
-
-
-def _sentences(text: str) -> Iterator[tuple[str, int]]:
-    for match in _SENTENCE.finditer(text):
-        if match.group().strip():
-            yield match.group(), match.start()
-
-
-def _clauses(sentence: str, start: int, message: str, earlier: Sequence[str]) -> Iterator[Clause]:
-    """The clauses that may say something of the user that lasts, each with the rest of its list."""
-    pieces = _pieces(sentence)
-    question, mine, at = sentence.rstrip().endswith(("?", "？")), False, 0
-    while at < len(pieces):
-        first, stop = pieces[at]
-        after = _after_list(sentence, pieces, at)
-        end = pieces[after - 1][1]
-        text = sentence[first:stop].rstrip(_ENDS)
-        more = sentence[stop:end].rstrip(_ENDS) if after > at + 1 else ""
-        asks = _finds("asked", text) or (question and after == len(pieces))
-        if text.strip() and len(text) <= _LONGEST_CLAUSE and not asks and not _is_passing(sentence, pieces, at, after):
-            here = start + first
-            before = [*earlier, message[max(here - _SIGHT, 0) : here]]
-            yield Clause(text, here, message, before, goes_on=mine, sentence=sentence, more=more)
-        mine = mine or _speaks(text)
-        at = after
-
-
-def _pieces(sentence: str) -> list[tuple[int, int]]:
-    """Where the clauses stand."""
-    found, at = [], 0
-    for end in _pattern("clause_end").finditer(sentence):
-        found.append((at, end.start()))
-        at = end.end()
-    return [piece for piece in (*found, (at, len(sentence))) if sentence[slice(*piece)].strip()]
-
-
-def _after_list(sentence: str, pieces: Sequence[tuple[int, int]], at: int) -> int:
-    """The first clause after those that go on with a list: ", coffee and milk"; a lone ", thanks" is none."""
-    language = "zh" if has_han(sentence) else "en"
-    after, closed, is_more = at + 1, False, False
-    while after < len(pieces):
-        start, stop = pieces[after]
-        text, between = sentence[start:stop].rstrip(_ENDS), sentence[pieces[after - 1][1] : start].strip()
-        is_no = is_turned(text, language)
-        if between not in ("", ",", "，", "、") or not (between or is_no) or not lists_on(text, language):
-            break
-        if _facts_of(Clause(text, 0, text, (), goes_on=True), ()):
-            break
-        closed, is_more = closed or is_no or ends_list(text, language), True
-        after += 1
-    is_whole = after == len(pieces) and after - at > 2
-    is_followed = after < len(pieces) and ends_list(sentence[slice(*pieces[after])], language)
-    return after if is_more and (closed or is_whole or is_followed) else at + 1
-
-
-def _is_passing(sentence: str, pieces: Sequence[tuple[int, int]], at: int, after: int) -> bool:
-    """Whether it is said of this time alone, there or in a "just this once" beside it."""
-    if _finds("passing", sentence[pieces[at][0] : pieces[after - 1][1]]):
-        return True
-    beside = [*([pieces[0]] if at == 1 else []), *pieces[after : after + 1]]
-    return any(is_moment(sentence[slice(*piece)]) for piece in beside)
-
-
-def is_moment(clause: str) -> bool:
-    """Whether a clause says no more than "just this once"."""
-    text = _plain(clause).strip()
-    is_short = len(text) <= _LONGEST_ADVERB["zh" if has_han(text) else "en"]
-    return is_short and _finds("passing", text) and not _finds("writer", text)
-
-
-def is_wish_of_now(clause: str) -> bool:
-    """Whether a clause asks for something once: "I'll have plain milk", 想吃辣的."""
-    return _finds("wished", _plain(clause)) and not _finds("regular", _plain(clause))
-
-
-def _speaks(text: str) -> bool:
-    lists = words("features")
-    return any(re.match(lists[kind]["lead"] + lists[kind]["me"], text, re.IGNORECASE) for kind in ("en", "zh"))
+def _narrowed(last: Sequence[FeatureChange], clause: Clause) -> list[FeatureChange]:
+    """The one fact of the clause before, with which of its things a clause after it means: "but not sour ones"."""
+    if len(last) != 1 or last[0].operation != "OBSERVE" or last[0].category == "PERSONAL_INFO":
+        return []
+    how, (change,) = narrows(clause.text, clause.language), last
+    if not how:
+        return []
+    start = plain_of(clause.message).find(plain_of(change.quote))
+    quote = clause.message[start : clause.start + len(clause.text)] if start >= 0 else change.quote
+    comma, stop = ("，", "。") if clause.language == "zh" else (", ", ".")
+    if clause.language == "zh":
+        how = in_script_of((clause.message,), how)
+    told = {"value": f"{change.value}{comma}{how}", "content": f"{change.content.rstrip(stop)}{comma}{how}{stop}"}
+    return [change.model_copy(update={**told, "quote": " ".join(quote.split())[:MAX_QUOTE]})]
 
 
 def _facts_of(clause: Clause, known: Sequence[KnownFeature]) -> list[FeatureChange]:
@@ -177,15 +77,20 @@ def _facts_of(clause: Clause, known: Sequence[KnownFeature]) -> list[FeatureChan
 
 def _fits(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> bool:
     """Whether the clause speaks of the user, or goes on from one that does."""
-    if "needs" in rule and not match[rule["needs"]]:
-        return False
-    if rule.get("carried") and not clause.goes_on and "我" not in clause.text:
-        return False
-    if rule.get("every_time") and not _finds("every_time", clause.sentence):
-        return False
-    if rule.get("inability") and _finds("trouble", _plain(clause.message)):
-        return False
-    return clause.goes_on or not ("me" in match.groupdict() and match["me"] is None)
+    lacks = (
+        "needs" in rule and not match[rule["needs"]],
+        rule.get("mine") and not match["me"],
+        rule.get("carried") and not clause.goes_on and not finds("mine", _around(clause)),
+        rule.get("every_time") and not finds("every_time", clause.sentence),
+        "beside" in rule and not re.search(rule["beside"], clause.sentence, re.IGNORECASE),
+        rule.get("inability") and finds("trouble", plain_of(clause.message)),
+    )
+    return not any(lacks) and (clause.goes_on or not ("me" in match.groupdict() and match["me"] is None))
+
+
+def _around(clause: Clause) -> str:
+    """Where it may say that a clause is of the user: English says "for me" in a clause before."""
+    return clause.text if clause.language == "zh" else clause.sentence
 
 
 def _made(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iterator[Stated]:
@@ -203,7 +108,7 @@ def _made(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iter
             continue
         own = {**parts, "what": thing}
         if "each" in rule:
-            item = re.match(_filled(rule["each"], words("features")[language]), _plain(thing), re.IGNORECASE)
+            item = re.match(_filled(rule["each"], words("features")[language]), plain_of(thing), re.IGNORECASE)
             if not item:
                 continue
             own |= {name: thing[slice(*item.span(name))] for name in ("how", "what")}
@@ -220,6 +125,7 @@ def _made(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iter
                 is_switch=rule.get("switch", False),
                 is_again=rule.get("again", False),
                 only_known=rule.get("known", False),
+                lifts=rule.get("lifts", False),
             )
 
 
@@ -249,9 +155,11 @@ def _things(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> It
 def _turned(value: str, language: str) -> str:
     """The value of what stands after a "not"; empty where none can be told."""
     lists = words("features")[language]
+    if opposite := lists["opposite"].get(value):
+        return str(opposite)
     if base := next((base for base, said in lists["said"].items() if said == value), ""):
         return str(lists["negative"]).format(base)
-    return str(lists["opposite"].get(value, value if re.match(lists["negated"], value) else ""))
+    return value if re.match(lists["negated"], value) else ""
 
 
 def _head(slot: str, fixed: str, language: str) -> str:
@@ -280,8 +188,9 @@ def _change(
     rule: Mapping[str, Any], slot: str, value: str, parts: Mapping[str, str], clause: Clause, *, turned: bool = False
 ) -> FeatureChange | None:
     lists = words("features")[clause.language]
+    value = _bare(value) if slot in ("city", "城市") else value
     slot, value = slot.strip(" ,，.。")[:MAX_SLOT], value.strip(" ,，.。")[:MAX_VALUE]
-    if not slot or not value or not is_named(slot):
+    if not slot or not value or not is_named(slot) or finds("masked", f"{slot} {value}"):
         return None
     told = "content_of_value" if "slot" in rule or "{how}" in rule["value"] else "content"
     if slot in value:
@@ -299,24 +208,20 @@ def _change(
     )
 
 
+def _bare(place: str) -> str:
+    """A place without the address in it that is masked."""
+    return re.split(words("features")["masked"], place)[0]
+
+
 def _goal(sentence: str, start: int, message: str) -> FeatureChange | None:
     """What the user wants to reach, where the sentence says so."""
     goal = goal_in(sentence)
-    if goal is None or _finds("passing", sentence) or sentence.rstrip().endswith(("?", "？")):
+    if goal is None or finds("passing", sentence) or sentence.rstrip().endswith(("?", "？")):
         return None
     at = sentence.find(goal.text)
     said = message[start + at : start + at + len(goal.text)] if at >= 0 else goal.text
     rule = {"slot": "target", "value": "{how}", "category": "OTHER"}
     return _change(rule, "target", said, {}, Clause(said, 0, said, (), goes_on=False))
-
-
-def _finds(kind: str, text: str) -> bool:
-    return _pattern(kind).search(text) is not None
-
-
-@cache
-def _pattern(kind: str) -> re.Pattern[str]:
-    return re.compile(words("features")[kind], re.IGNORECASE)
 
 
 @cache
@@ -345,4 +250,4 @@ def _compiled(pattern: str, lists: Mapping[str, Any]) -> re.Pattern[str]:
 def _filled(pattern: str, lists: Mapping[str, Any]) -> str:
     for name in _LISTS:
         pattern = pattern.replace("{" + name + "}", f"(?:{lists.get(name, '(?!)')})")
-    return pattern
+    return pattern.replace("{HAN}", HAN)

@@ -192,9 +192,10 @@ def deleted(known: UserFeature, statement: Statement, key: str) -> UserFeature:
 
 
 def _hashes(known: UserFeature, key: str) -> list[str]:
-    """Of the value and of those before it, each once."""
+    """Of the value and of those before it, and of what they are about, each once."""
     earlier = (known.model_copy(update={"value": one.value, "content": one.content}) for one in known.history)
-    return list(dict.fromkeys(hashes_of(fact, known.user_id, key)[0] for fact in (known, *earlier)))
+    hashes = (hashes_of(fact, known.user_id, key) for fact in (known, *earlier))
+    return list(dict.fromkeys(hash_ for found in hashes for hash_ in (found[0], found[-1])))
 
 
 def looked_at(known: UserFeature, statement: Statement) -> UserFeature:

@@ -332,16 +332,22 @@ def not_of_the_user(clause: str, name: str) -> bool:
 
 
 def instructs(text: str) -> bool:
-    """Whether what is to be remembered orders a model about, or poses as memory's own; "System: Linux" does not."""
+    """Whether what is to be remembered orders a model about, poses as memory's own, or makes the user an administrator.
+
+    "System: Linux" and "role: network administrator" do not.
+    """
     told = _LABEL.sub("", text)
     return (
-        is_planted(text) or without_injected(text) != text or any(pattern.search(_plain(told)) for pattern in _orders())
+        is_planted(text)
+        or without_injected(text) != text
+        or any(pattern.search(_plain(told)) for pattern in _ordered("obey"))
+        or any(pattern.fullmatch(_plain(text).strip()) for pattern in _ordered("privileged"))
     )
 
 
-@lru_cache(maxsize=1)
-def _orders() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in words("orders")["obey"])
+@lru_cache(maxsize=2)
+def _ordered(kind: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in words("orders")[kind])
 
 
 def asks_what_anybody_may(question: str) -> bool:

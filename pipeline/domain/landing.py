@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from pipeline.domain.relevance import terms
 from pipeline.domain.slots import folded, subject_of
 from pipeline.domain.spelling import has_han
 from pipeline.words import words
-from schemas.features import MAX_SLOT, MAX_VALUE, FeatureChange, KnownFeature
+from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, KnownFeature
 
 _FAVORITE = re.compile(r"^favorite ")
 
@@ -30,16 +31,23 @@ class Stated:
     """It takes up again what was given up."""
     only_known: bool = False
     """It says something of a user only where what it replaces is known, or plainly one of its kind."""
+    lifts: bool = False
+    """It says something only where the opposite is known."""
 
 
 def landed(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange]:
     """The changes that come of it: in its own slot, in that of what it changes, and what it takes out."""
     change, slots = fact.change, {subject_of(one.slot): one for one in known}
-    is_known, diet = subject_of(change.slot) in slots, _of_diet(fact, known)
-    if diet:
-        return [change, *diet] if is_known else diet
+    held = slots.get(subject_of(change.slot))
+    if diets := _of_diet(fact, known):
+        over = [_given_up(change, one) if held else _moved(change, one.slot, _deed(change)) for one in diets]
+        return [change, *over] if held else over
     if fact.is_switch:
         return _switched(fact, known)
+    if ended := _ended(fact, known):
+        return [ended]
+    if (fact.only_known and not held) or (fact.lifts and not (held and _denies(held))):
+        return []
     plainer = slots.get(_FAVORITE.sub("", subject_of(change.slot)))
     return [_moved(change, plainer.slot)] if plainer and plainer.category == "PREFERENCE" else [change]
 
@@ -61,10 +69,37 @@ def _switched(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange
     return [] if fact.only_known and not (gone or rivals) else [change, *gone]
 
 
+def _ended(fact: Stated, known: Sequence[KnownFeature]) -> FeatureChange | None:
+    """What is given up: running in the mornings, of "run every morning"; a place of work by its name."""
+    said, change = terms(fact.thing), fact.change
+    if not said or not _is_over(change):
+        return None
+    for one in known:
+        if subject_of(one.slot) == "workplace" and folded(one.value) == folded(fact.thing):
+            return _moved(change, one.slot, f"{change.value} {fact.thing}")
+        is_of_it = terms(one.slot)[:1] == said[:1] and {*said} <= {*terms(f"{one.slot} {one.value}")}
+        if one.category == "HABIT" and is_of_it and not _is_over(one):
+            return _moved(change, one.slot)
+    return None
+
+
 def _is_replaced(one: KnownFeature, fact: Stated, rivals: Mapping[str, Any] | None) -> bool:
     """Whether what is known is the old thing, or another of the kind that is used no longer."""
     is_rival = rivals is not None and "apart" not in rivals and _is(rivals["things"], one.slot) and not _is_over(one)
-    return is_rival or (bool(fact.old) and subject_of(one.slot) == subject_of(fact.old))
+    return is_rival or (bool(fact.old) and subject_of(one.slot) == subject_of(fact.old)) or _is_done_with(one, fact)
+
+
+def _is_done_with(one: KnownFeature, fact: Stated) -> bool:
+    """Whether it is the habit of using another thing of the same kind: drinking oat milk, where it is soy milk now."""
+    deed = _compiled(words("features_slots")["deeds"])
+    thing = deed.sub("", folded(one.slot))
+    used = thing != folded(one.slot) or deed.match(folded(one.value)) is not None
+    return used and not _is_over(one) and bool(_kinds(thing) & _kinds(fact.thing))
+
+
+def _kinds(thing: str) -> set[str]:
+    """What a longer name is a kind of, by its end."""
+    return {head for head in _heads(thing) if head and head != subject_of(thing)}
 
 
 def _holder(fact: Stated, known: Sequence[KnownFeature]) -> KnownFeature | None:
@@ -88,14 +123,26 @@ def _heads(thing: str) -> set[str]:
     return {subject_of(gap.join(parts[at:])) for at in range(len(parts))}
 
 
-def _of_diet(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange]:
-    """Who eats meat again is no vegetarian any more."""
-    lists, change = words("features_slots"), fact.change
+def _of_diet(fact: Stated, known: Sequence[KnownFeature]) -> list[KnownFeature]:
+    """The diets that are over: who eats meat again is no vegetarian any more."""
+    lists = words("features_slots")
     if not _is(lists["animal"], fact.thing) or not fact.is_again:
         return []
     diets = [one for one in known if subject_of(one.slot) == "diet" and not _is_over(one)]
-    value = change.content.removeprefix("The user ").removeprefix("用户").rstrip(".。")
-    return [_moved(change, one.slot, value=value) for one in diets if re.search(lists["diets"], folded(one.value))]
+    return [one for one in diets if re.search(lists["diets"], folded(one.value))]
+
+
+def _deed(change: FeatureChange) -> str:
+    """What a fact's sentence says of the user."""
+    return change.content.removeprefix("The user ").removeprefix("用户").rstrip(".。")
+
+
+def _given_up(change: FeatureChange, diet: KnownFeature) -> FeatureChange:
+    """That a diet is over, beside the fact of what is eaten again."""
+    is_han = has_han(diet.value)
+    value = f"不再{diet.value}" if is_han else f"no longer {diet.value}"
+    content = f"用户{value}。" if is_han else f"The user is {value}."
+    return _moved(change, diet.slot, value).model_copy(update={"content": content[:MAX_CONTENT]})
 
 
 def _moved(change: FeatureChange, slot: str, value: str = "") -> FeatureChange:
@@ -107,7 +154,11 @@ def _rivals_of(thing: str) -> Mapping[str, Any] | None:
     return next((kind for kind in words("features_slots")["rivals"] if _is(kind["things"], thing)), None)
 
 
-def _is_over(one: KnownFeature) -> bool:
+def _denies(one: KnownFeature) -> bool:
+    return _is_over(one) or _is(words("features_slots")["denies"], one.value)
+
+
+def _is_over(one: KnownFeature | FeatureChange) -> bool:
     return _compiled(words("features_slots")["over"]).search(folded(one.value)) is not None
 
 

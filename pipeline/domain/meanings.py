@@ -229,6 +229,12 @@ def labels() -> re.Pattern[str]:
 
 
 @cache
+def attitudes() -> frozenset[str]:
+    """What people do about a thing, such as liking it, and what sort of thing it is to them."""
+    return _set("attitudes")
+
+
+@cache
 def ordered() -> frozenset[str]:
     return _set("ordered")
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
-from pipeline.domain.facts import facts, is_moment, is_wish_of_now
+from pipeline.domain.fact_clauses import finds, is_moment, is_wish_of_now
+from pipeline.domain.facts import facts
 from pipeline.domain.guards import clauses, clauses_of, speaks_of_another, speaks_of_self
 from pipeline.domain.injected import without_injected
 from pipeline.domain.languages import fits_language
@@ -131,6 +132,8 @@ def _change(item: dict[str, Any], ground: Ground, slots: Mapping[str, str]) -> F
     content = text_of(_plain(item.get("content")), MAX_CONTENT) or ""
     is_given = slot_of(slot) in (*slots, SKILL, TARGET)
     said = [text for text in (value, content, "" if is_given else slot) if text]
+    if finds("masked", f"{slot} {value} {content}"):
+        return None
     if (operation == "OBSERVE" and not value) or not all(fits_language(text, ground.text) for text in said):
         return None
     value, content = (in_script_of((ground.text,), text) if has_han(text) else text for text in (value, content))

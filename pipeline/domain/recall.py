@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.domain.contradicting import bears_on, contradicts
 from pipeline.domain.mentions import mentions_any_form
 from pipeline.domain.proposals import preferences_of
-from pipeline.domain.relevance import as_known, by_relevance, fitting
+from pipeline.domain.relevance import as_known, by_relevance, fitting, terms
+from pipeline.domain.similarity import covers
 from pipeline.domain.slots import ANSWERING, SKILL, is_meant, slot_of, subject_of
 from schemas.features import FeatureChange, KnownFeature, Summary, UserFeature, is_by_hand
 from schemas.role import CommunicationPreferences
@@ -36,20 +38,31 @@ def recall(
 ) -> Recalled:
     """What counts at a turn: what is active and not asked to be forgotten, under what the turn asks to remember.
 
-    Nothing that says the user to be what they deny to be; a summary of the turn itself or of later ones is left out.
+    Nothing that says the user to be what they deny to be, or that cannot hold beside what was set by hand, which comes
+    first where the question is about it; a summary of the turn itself or of later ones is left out.
     """
-    told = [change for change in wishes if change.operation == "OBSERVE"]
     forgotten = [change for change in wishes if change.operation == "FORGET"]
-    spoken_of = {subject_of(change.slot) for change in wishes}
     denied = list(denied)
     active = [
         feature
         for feature in _one_a_slot(stored)
-        if subject_of(feature.slot) not in spoken_of
-        and not any(is_meant(change.slot, feature) for change in forgotten)
-        and not (feature.category == "PERSONAL_INFO" and any(mentions_any_form(feature.value, name) for name in denied))
+        if not any(is_meant(change.slot, feature) for change in forgotten)
+        and not any(_says_to_be(feature, name) for name in denied)
     ]
-    ranked = [*map(as_known, told), *map(as_known, by_relevance(active, question))]
+    held = [feature for feature in active if is_by_hand(feature.source)]
+    settled = {subject_of(feature.slot) for feature in held}
+
+    def stands(fact: UserFeature | FeatureChange) -> bool:
+        return not any(contradicts(fact, one) for one in held)
+
+    told = [
+        change
+        for change in wishes
+        if change.operation == "OBSERVE" and subject_of(change.slot) not in settled and stands(change)
+    ]
+    spoken_of = {subject_of(change.slot) for change in wishes} - settled
+    heard = [one for one in active if subject_of(one.slot) not in spoken_of and (one in held or stands(one))]
+    ranked = [*map(as_known, told), *map(as_known, _ranked(heard, question))]
     values = {slot_of(known.slot): known.value for known in ranked}
     return Recalled(
         features=fitting(known for known in ranked if slot_of(known.slot) not in (SKILL, *ANSWERING)),
@@ -57,6 +70,23 @@ def recall(
         skill=values.get(SKILL, ""),
         preferences=_preferences(values),
     )
+
+
+def _ranked(features: Sequence[UserFeature], question: str) -> list[UserFeature]:
+    """By relevance, what was set by hand first where the question is about it."""
+    asked = set(terms(question))
+
+    def is_first(one: UserFeature) -> bool:
+        on_topic = not asked.isdisjoint(terms(f"{one.slot} {one.value}")) or bears_on(one, question)
+        return is_by_hand(one.source) and on_topic
+
+    return sorted(by_relevance(features, question), key=lambda one: not is_first(one))
+
+
+def _says_to_be(feature: UserFeature, role: str) -> bool:
+    """Whether a fact says the user to be that."""
+    is_of_user = feature.category == "PERSONAL_INFO" and mentions_any_form(feature.value, role)
+    return is_of_user or covers(role, feature.value)
 
 
 def _one_a_slot(stored: Sequence[UserFeature]) -> list[UserFeature]:

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from pipeline.domain.facts import MAX_FACTS, facts
 from pipeline.domain.injected import without_injected
 from pipeline.domain.mentions import is_a_role
-from pipeline.domain.quoting import ground_of
+from pipeline.domain.quoting import Span, ground_of
 from pipeline.domain.slots import EVERYTHING, subject_of
 from pipeline.domain.spelling import has_han, simplified
 from pipeline.domain.things import is_named
 from pipeline.words import words
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange
-from schemas.role import MAX_QUOTE
+from schemas.role import MAX_NAME, MAX_QUOTE
 
 _LONGEST = 6000
 _LONGEST_SENTENCE = 500
@@ -21,14 +22,49 @@ _SENTENCE = re.compile(r"[^!?。！？\n.]*(?:\.(?!\s|$)[^!?。！？\n.]*)*(?:[
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”|「[^」]*」|『[^』]*』", re.DOTALL)
 
 
+@dataclass(frozen=True)
+class Unwished:
+    """A wish to forget something of who the user is, or not to remember it."""
+
+    roles: tuple[str, ...]
+    """Those that the word lists know; a model may see others in the wish."""
+    quote: str
+    place: Span
+
+
 def wishes(text: str) -> list[FeatureChange]:
     """What the message asks to be remembered or forgotten, in its order; what is planted or quoted asks nothing."""
     found: dict[tuple[str, str], FeatureChange] = {}
-    for sentence, quote in _own_sentences(without_injected(text)[:_LONGEST]):
+    for sentence, quote, _ in _own_sentences(without_injected(text)[:_LONGEST]):
         if not is_planted(quote):
             for change in _forgotten(sentence, quote) or _kept(sentence, quote):
                 found[change.operation, subject_of(change.slot)] = change
     return list(found.values())[:MAX_FACTS]
+
+
+def unwished(text: str) -> list[Unwished]:
+    """The wishes to forget that speak of the user, with the roles that they name; what is planted asks nothing."""
+    found = []
+    for sentence, quote, start in _own_sentences(text[:_LONGEST]):
+        match = _match("forget", sentence)
+        if match and _whole("of_me").search(match["words"]) and _forgotten(sentence, quote) and not is_planted(quote):
+            roles = tuple(role for role in _roles_in(sentence[slice(*match.span("words"))]) if is_a_role(role))
+            found.append(Unwished(roles, quote, (start, start + match.end("words"))))
+    return found
+
+
+def forgets_who(change: FeatureChange) -> bool:
+    """Whether a wish means all that the user is: "forget my job", or everything."""
+    is_wish = change.operation == "FORGET"
+    return is_wish and (change.slot == EVERYTHING or _whole("who").fullmatch(_plain(change.slot)) is not None)
+
+
+def _roles_in(said: str) -> Iterator[str]:
+    """What the words say the user to be."""
+    begin = _whole("being").search(_plain(said))
+    rest = said[begin.end() :] if begin else ""
+    for match in _whole("roles").finditer(_plain(rest)):
+        yield rest[slice(*match.span("role" if match["role"] else "zh_role"))].strip()[:MAX_NAME]
 
 
 def outside_wishes(text: str) -> str:
@@ -67,16 +103,17 @@ def _asks_about(sentence: str) -> bool:
     return _finds("about", sentence)
 
 
-def _own_sentences(text: str) -> Iterator[tuple[str, str]]:
-    """The sentences without what is quoted or code, and as they were written."""
-    # "Remember: I …" names no speaker.
-    ground = ground_of(_whole("before_colon").sub(r"\1–", text))
+def _own_sentences(text: str) -> Iterator[tuple[str, str, int]]:
+    """The sentences without what is quoted or code, as they were written, and where they begin."""
+    # "Remember: I …" names no speaker, and "Don't remember that." ends the sentence before it.
+    ground = ground_of(_whole("looks_back").sub(",", _whole("before_colon").sub(r"\1–", text)))
     letters = list(ground.text)
     for start, end in (*ground.quoted, *ground.code):
         letters[start:end] = " " * (end - start)
     for match in _SENTENCE.finditer("".join(letters)):
         if match.group().strip() and len(match.group()) <= _LONGEST_SENTENCE:
-            yield match.group().strip(), " ".join(text[slice(*match.span())].split())[:MAX_QUOTE]
+            start = match.end() - len(match.group().lstrip())
+            yield match.group().strip(), " ".join(text[slice(*match.span())].split())[:MAX_QUOTE], start
 
 
 def _kept(sentence: str, quote: str) -> list[FeatureChange]:
@@ -142,11 +179,13 @@ def _forgotten(sentence: str, quote: str) -> list[FeatureChange]:
 
 def _said(kind: str, sentence: str) -> str:
     """What the sentence asks to be kept or forgotten, as it was written; empty where it does not."""
-    for pattern in _wished(kind):
-        if match := pattern.search(_plain(sentence)):
-            start, end = match.span("words")
-            return sentence[start:end].strip(" .!。！?？")
-    return ""
+    match = _match(kind, sentence)
+    return sentence[slice(*match.span("words"))].strip(" .!。！?？") if match else ""
+
+
+def _match(kind: str, sentence: str) -> re.Match[str] | None:
+    plain = _plain(sentence)
+    return next((match for pattern in _wished(kind) if (match := pattern.search(plain))), None)
 
 
 def _plain(text: str) -> str:

@@ -7,9 +7,10 @@ but where it tells of a place at the end. Nothing is guessed: whatever cannot be
 from collections.abc import Iterable
 from functools import lru_cache
 
-from pipeline.domain.meanings import Reading, labels, ordered, people, read, weight_of
+from pipeline.domain.meanings import Reading, attitudes, labels, ordered, people, read, weight_of
 from pipeline.domain.slots import ANSWERING, SKILL, TARGET, hash_of, slot_of, subject_of
-from schemas.features import FeatureChange, UserFeature
+from pipeline.domain.spelling import has_han
+from schemas.features import FeatureChange, KnownFeature, UserFeature
 from schemas.wire import UserId
 
 #: How many of the last quotes of a feature are compared.
@@ -25,7 +26,7 @@ def restates(known: UserFeature, change: FeatureChange) -> bool:
     reserved = (SKILL, TARGET, *ANSWERING)
     if slot_of(known.slot) in reserved or slot_of(change.slot) in reserved or not known.value:
         return False
-    one, other = _whole(known.slot, known.value), _whole(change.slot, change.value)
+    one, other = whole(known.slot, known.value), whole(change.slot, change.value)
     if _alike(one, other):
         return True
     told = _names_its_slot(known.slot, known.content) or _names_its_slot(change.slot, change.content)
@@ -37,16 +38,25 @@ def restates(known: UserFeature, change: FeatureChange) -> bool:
 
 
 def hashes_of(fact: UserFeature | FeatureChange, user_id: UserId, key: str) -> list[str]:
-    """By which a fact is known once it is deleted, the best first: in other words, too."""
-    readings = [read(fact.content), _whole(fact.slot, fact.value)]
+    """By which a fact is known once it is deleted, the best first, the thing that it is about last."""
+    readings = [read(fact.content), whole(fact.slot, fact.value)]
     said = [_canonical(one) for one in readings if one.weight >= _LEAST and not one.points]
-    return [hash_of(fact.model_copy(update={"content": text}), user_id, key) for text in (*said, fact.content)]
+    thing = " ".join(["about", *sorted(thing_of(fact))])
+    return [hash_of(fact.model_copy(update={"content": text}), user_id, key) for text in (*said, fact.content, thing)]
+
+
+def thing_of(fact: UserFeature | FeatureChange | KnownFeature) -> frozenset[str]:
+    """What a fact is about, and not what the user does about it: "squash" of a favourite sport and of a love."""
+    said = whole(fact.slot, fact.value).words
+    return said - attitudes() or said
 
 
 def _restates_value(known: UserFeature, change: FeatureChange) -> bool:
     slot, one, other = read(known.slot), read(known.value), read(change.value)
     if bool(one.denied) != bool(other.denied):
         return False
+    if has_han(known.value) != has_han(change.value) and one.order == other.order and one.numbers == other.numbers:
+        return bool(one.order)
     if one.order and other.order and _alike(one, other, beside=slot.words):
         return True
     if _same_sentence(known, change):
@@ -88,7 +98,7 @@ def _naming(slot: str) -> Reading:
 
 
 @lru_cache(maxsize=8192)
-def _whole(slot: str, value: str) -> Reading:
+def whole(slot: str, value: str) -> Reading:
     """A slot and its value as one text; what the slot names is of the value's polarity."""
     about, said = _naming(slot), read(value)
     return Reading(

@@ -62,6 +62,15 @@ def is_turned(text: str, language: str) -> bool:
     return _compiled(words("features")[language]["turns"]).match(text) is not None
 
 
+def narrows(text: str, language: str) -> str:
+    """Which of the things before it a clause means: "not sour ones"; empty where it says none."""
+    lists, plain = words("features")[language], _plain(text).strip(" ,，.。!！")
+    for form, pattern in lists["narrows"].items():
+        if match := _compiled(pattern.replace("{tastes}", f"(?:{lists['tastes']})")).search(plain):
+            return str(form).format(match["how"])
+    return ""
+
+
 def named(text: str, language: str, before: Sequence[str]) -> str:
     """What is named, without what is no part of it; "it" is what was spoken of last, and what is no thing is empty."""
     lists, thing = words("features")[language], trimmed(text, language)

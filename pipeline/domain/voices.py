@@ -47,6 +47,8 @@ def _end_of_other(text: str, start: int) -> re.Pattern[str] | None:
     """What ends the words of another that begin here; None where the writer speaks."""
     before = text[max(start - _SIGHT, 0) : start]
     line = before.rpartition("\n")[2]
+    if _compiled("reports", _AT_ONCE).search(line):
+        return _SENTENCE_END
     if labels := list(_LABEL.finditer(line)):
         label = labels[-1]["label"].strip()
         if _compiled("own_labels").fullmatch(label):
@@ -81,6 +83,7 @@ def _compiled(kind: str, ending: str = "") -> re.Pattern[str]:
     either = patterns if isinstance(patterns, str) else "|".join(patterns)
     for games in ("games", "games_zh"):
         either = either.replace(f"{{{games}}}", lists[games])
+    either = either.replace("{HAN}", HAN)
     return re.compile(f"(?:{either}){ending}", re.IGNORECASE)
 
 

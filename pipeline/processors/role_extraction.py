@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pipeline.domain.asks import with_plain_wishes
 from pipeline.domain.extraction import read_extraction
 from pipeline.domain.gate import teaches_nothing
+from pipeline.domain.guards import instructs
 from pipeline.domain.injected import without_injected
 from pipeline.domain.remembering import is_planted, wishes
 from pipeline.errors import AlreadyStored, ModelFailed
@@ -75,7 +76,9 @@ async def _extracted(event: TurnLogged, history: Sequence[str], services: Servic
         mode=event.mode,
         extraction=found.extraction,
         failure=found.failure,
-        wishes=wishes(own),
+        wishes=[
+            wish for wish in wishes(own) if wish.operation == "FORGET" or not instructs(f"{wish.slot}: {wish.value}")
+        ],
         said_at=event.asked_at if event.mode == "log" else None,
         planted=is_planted(event.text),
         cost=found.cost,

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 
 from pipeline.domain.arbitration import Outcome, arbitrate, failed
 from pipeline.domain.asks import asked_preferences, language_of
+from pipeline.domain.contradicting import ends
 from pipeline.domain.doubt import doubtful_pair, said_same
 from pipeline.domain.guidance import FIELDS, compose_guidance, preferences_in_force, rule_of
+from pipeline.domain.observing import with_plain_facts
 from pipeline.domain.recall import Recalled, recall
+from pipeline.domain.remembering import forgets_who
 from pipeline.domain.similarity import Measure
 from pipeline.domain.track import entry_of, memory_of
 from pipeline.errors import AlreadyStored, BadEvent, RolestreamError
@@ -17,12 +20,14 @@ from pipeline.ports import Failure, Output, Record, Services, Similarity
 from schemas.events import Cost, GuidanceIssued, RoleExtracted
 from schemas.features import MAX_CHANGES, FeatureChange, Summary, UserFeature
 from schemas.memory_events import FeaturesObserved
-from schemas.role import MAX_QUOTE, CommunicationPreferences, Extraction, RoleMemory, TrackEntry
+from schemas.role import MAX_QUOTE, CommunicationPreferences, Extraction, Quote, RoleMemory, TrackEntry
 
 log = logging.getLogger(__name__)
 
 _PLANTED = "an instruction planted for the memory was not followed"
 _ERASED = "the role memory was erased after this turn"
+#: How much of a question is read for facts that end what the user was.
+_LONGEST = 4000
 
 
 @dataclass(frozen=True)
@@ -176,11 +181,12 @@ async def _outcome(event: RoleExtracted, previous: TrackEntry | None, services: 
     if event.extraction is None:
         return failed(memory, f"nothing could be learnt: {event.failure}"), cost
     try:
-        similarity, help_cost = await _similarity(memory, event.extraction, services)
+        extraction = _with_denials(event.extraction, event, memory)
+        similarity, help_cost = await _similarity(memory, extraction, services)
         cost = _together(cost, help_cost)
         outcome = arbitrate(
             memory,
-            event.extraction,
+            extraction,
             question_id=event.question_id,
             turn=event.turn,
             similarity=similarity,
@@ -190,6 +196,22 @@ async def _outcome(event: RoleExtracted, previous: TrackEntry | None, services: 
         log.exception("arbitration failed", extra={"action": "rules_failed"})
         outcome = failed(memory, f"nothing could be learnt: arbitration failed with {type(exc).__name__}")
     return outcome, cost
+
+
+def _with_denials(extraction: Extraction, event: RoleExtracted, memory: RoleMemory) -> Extraction:
+    """With what the user is known to be denied where that is asked to be forgotten, or a fact says that it is over."""
+    denials: dict[str, str] = {}
+    said = with_plain_facts([], event.text[:_LONGEST], []) if memory.identities else []
+    for name in (identity.name for identity in memory.identities):
+        over = [wish for wish in event.wishes if forgets_who(wish)] or [fact for fact in said if ends(fact, name)]
+        if over and over[0].quote and name not in (*extraction.states, *extraction.denies):
+            denials[name] = over[0].quote
+    if not denials:
+        return extraction
+    evidence = [Quote(quote=quote, supports=[name]) for name, quote in denials.items()]
+    return extraction.model_copy(
+        update={"denies": [*extraction.denies, *denials], "evidence": [*extraction.evidence, *evidence]}
+    )
 
 
 async def _similarity(memory: RoleMemory, extraction: Extraction, services: Services) -> tuple[Similarity, Cost]:

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from pipeline.adapters.rules.features import lasts, proposed_changes
+from pipeline.adapters.rules.remembering import choice_of
 from pipeline.domain.observing import read_changes
 from pipeline.ports import Said
 from schemas.features import KnownFeature
@@ -112,6 +113,24 @@ def test_what_was_switched_from_is_taken_out_where_it_is_known() -> None:
         "linux": "switched to Linux from Windows",
         "windows": "",
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like apples, not sour ones",
+        "I like apples but not sour ones",
+        "I like apples that aren't sour",
+        "I buy only low sugar milk, and apples must not be sour",
+        "I only like sweet apples",
+    ],
+)
+def test_the_advice_follows_from_which_of_a_thing_is_liked(text: str) -> None:
+    """However it is said, sour apples are not what to buy."""
+    known = [KnownFeature(slot=slot, value=value) for slot, value in _facts(text).items()]
+    choice = choice_of("Apples come sweet or sour, which should I buy?", known)
+    assert choice is not None
+    assert list(choice.options) == ["sweet"]
 
 
 def test_traditional_characters_stay() -> None:

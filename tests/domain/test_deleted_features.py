@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.domain import features as why
 from pipeline.domain.features import merge
+from schemas.features import FeatureChange
 from tests.domain.features import (
     LONG_AGO,
     LOW,
@@ -163,3 +164,20 @@ def test_a_later_statement_outlives_an_earlier_wish() -> None:
     """A wish to forget that is heard of after what was said since changes nothing."""
     outcome = merged([*after(turn(1, LOW), turn(5, LOW)).values()], wish(3, forgets("milk")))
     assert (outcome.changed, outcome.skipped) == ([], [why.LATE])
+
+
+@pytest.mark.parametrize(
+    ("deleted", "old"),
+    [
+        (says("squash", "loves", "The user loves squash."), says("favourite sport", "Squash")),
+        (says("squash", "loves"), says("最喜欢的运动", "壁球")),
+        (says("hobby", "chess"), says("chess", "likes")),
+        (says("最喜欢的水果", "芒果"), says("芒果", "喜欢")),
+    ],
+)
+def test_an_old_message_about_the_deleted_thing_teaches_nothing(deleted: FeatureChange, old: FeatureChange) -> None:
+    """Whatever it says that the user does about it; another thing, and a later message, do."""
+    known = [*after(turn(1, deleted), command(2, forgets(deleted.slot))).values()]
+    assert values(after(imported(3, old), known=known)) == {}
+    assert values(after(imported(3, says("favourite sport", "tennis")), known=known)) == {"favourite sport": "tennis"}
+    assert list(values(after(turn(3, old), known=known)).values()) == [old.value]

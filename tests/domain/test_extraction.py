@@ -348,3 +348,62 @@ def test_a_long_hostile_question_is_read_in_time(piece: str) -> None:
     started = process_time()
     read(question, identities=["nurse", "护士"], evidence=[question[:300], *quotes])
     assert process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("Forget I'm a nurse", "nurse"),
+        ("Please forget that I work as a chef.", "chef"),
+        ("Forget what I said about being a nurse", "nurse"),
+        ("Don't remember that I'm a lawyer", "lawyer"),
+        ("Do not save the fact that I am a judge", "judge"),
+        ("Stop remembering I'm a bus driver, please", "bus driver"),
+        ("Pretend I never told you I'm a pilot", "pilot"),
+        ("I'm a vet. Please don't remember that.", "vet"),
+        ("忘掉我是飞行员", "飞行员"),
+        ("别记住我是律师", "律师"),
+        ("我是厨师这件事你忘了吧", "厨师"),
+        ("請忘記我是記者", "記者"),
+        ("我是军人。别记住这个。", "军人"),
+    ],
+)
+def test_a_wish_to_forget_a_role_denies_it(question: str, role: str) -> None:
+    """Whether a model takes it for a statement or leaves it out; the wish is its quote."""
+    for extraction in (about(question, role), read(question)):
+        assert (extraction.identities, extraction.states, extraction.denies) == ([], [], [role])
+        assert [quote.supports for quote in extraction.evidence] == [[role]]
+        assert all(quote.quote in question for quote in extraction.evidence)
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("Please remember that I'm a nurse", "nurse"),
+        ("Don't forget that I'm a nurse", "nurse"),
+        ("别忘了我是护士", "护士"),
+        ("你忘了我是老师", "老师"),
+        ("Forget that I'm a teacher, I'm a nurse now", "nurse"),
+        ("Forget that my sister is a pilot. I'm a nurse.", "nurse"),
+    ],
+)
+def test_what_is_not_to_be_forgotten_stays_a_statement(question: str, role: str) -> None:
+    """A wish to remember, a reproach, and what is stated beside a wish to forget."""
+    extraction = about(question, role)
+    assert (extraction.states, role in extraction.denies) == ([role], False)
+
+
+def test_a_role_that_no_list_knows_is_denied_where_a_model_sees_it() -> None:
+    """What a model takes for stated in a wish to forget is denied, and what a subject hints at is left alone."""
+    assert about("Forget that I teach physics", "physics teacher").denies == ["physics teacher"]
+    hinted = about("Forget the theory and show me a lesson plan for my class", "teacher", stated=False)
+    assert (hinted.identities, hinted.denies) == (["teacher"], [])
+
+
+def test_an_overview_that_mixes_languages_is_dropped() -> None:
+    """An identity in another language is not learnt, and neither is an overview with it."""
+    evidence = [{"quote": "孩子三岁", "supports": ["parent", "家长"]}]
+    mixed = read(
+        "我家孩子三岁怎么办", identities=["parent", "家长"], evidence=evidence, overview="可能是parent兼家长。"
+    )
+    assert (mixed.identities, mixed.overview) == (["家长"], "")

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipeline.domain.facts import facts, is_moment, is_wish_of_now
+from pipeline.domain.fact_clauses import is_moment, is_wish_of_now
+from pipeline.domain.facts import facts
 from pipeline.domain.slots import slot_of
 from schemas.features import KnownFeature
 
@@ -281,3 +282,222 @@ def test_level_and_goal_read_in_the_language_of_the_sentence() -> None:
         "用户的目标：开一家面包店。",
     ]
     assert facts("我的夢想是環遊世界")[0].content == "用戶的目標：環遊世界。"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I quit Siemens and joined Bosch", {"siemens": "gave up"}),
+        ("I stopped smoking and bought a bike", {"smoking": "gave up"}),
+        ("I quit smoking, bought a bike and joined a gym", {"smoking": "gave up"}),
+        ("I quit gluten and dairy", {"gluten": "gave up", "dairy": "gave up"}),
+        ("I moved to Lisbon and opened a bakery", {"city": "Lisbon"}),
+        ("I live in Oslo and study law", {"city": "Oslo"}),
+        ("I left Google and moved to Meta", {}),
+        ("我戒了烟并开始跑步", {"烟": "戒了"}),
+    ],
+)
+def test_what_somebody_did_besides_is_no_item(text: str, said: dict[str, str]) -> None:
+    """Another deed after an "and" is neither given up nor a part of a place."""
+    assert _said(text) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My mom told me: I am allergic to shrimp",
+        "My dad always tells me: I hate broccoli",
+        "She messaged me: I'm allergic to cats",
+        "My friend's note to me: I love jazz",
+        "我同事说：我讨厌开会",
+        "妈妈告诉我：我对虾过敏",
+        "室友说：我养了两只猫",
+    ],
+)
+def test_what_another_is_said_to_say_teaches_nothing(text: str) -> None:
+    """Whoever they are, and whomever they tell it."""
+    assert _said(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I like apples, not sour ones", {"apples": "likes, not sour ones"}),
+        ("I like apples but not sour ones", {"apples": "likes, not sour ones"}),
+        ("I like apples, not sour", {"apples": "likes, not sour"}),
+        ("I like apples that aren't sour", {"apples": "likes, not sour"}),
+        ("I like coffee as long as it's not bitter", {"coffee": "likes, not bitter"}),
+        ("I like wine, but only red", {"wine": "likes, only red"}),
+        ("I like peaches, except the hard ones", {"peaches": "likes, except the hard ones"}),
+        (
+            "I buy only low sugar milk, and apples must not be sour",
+            {"milk": "only buys low sugar milk", "apples": "must not be sour"},
+        ),
+        ("For me, apples must never be sour", {"apples": "must never be sour"}),
+        ("Apples must not be sour", {}),
+        ("I like CSS, and buttons must be red", {"css": "likes"}),
+        ("I like cheese, but not blue cheese", {"cheese": "likes", "blue cheese": "doesn't like"}),
+        ("I like tea and cake, but not sweet ones", {"tea": "likes", "cake": "likes"}),
+        ("我喜欢苹果，但不要酸的", {"苹果": "喜欢，不要酸的"}),
+        ("我喜欢吃苹果，酸的不要", {"苹果": "喜欢，酸的不要"}),
+        ("我愛吃橘子，不過只吃甜的", {"橘子": "愛，只吃甜的"}),
+    ],
+)
+def test_which_of_a_thing_is_meant_stays_with_it(text: str, said: dict[str, str]) -> None:
+    """It is no thing of its own, and of several things it says nothing."""
+    assert _said(text) == said
+
+
+def test_which_of_a_thing_is_meant_is_read_in_its_sentence() -> None:
+    """The sentence and the quote hold both clauses."""
+    (fact,) = facts("Hello! I like apples, but not sour ones. Which?")
+    assert (fact.content, fact.quote) == ("The user likes apples, not sour ones.", "I like apples, but not sour ones")
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "said"),
+    [
+        ("我现在能吃辣了", ("辣", "不吃"), {"辣": "现在能吃了"}),
+        ("我现在吃香菜了", ("香菜", "不吃"), {"香菜": "现在吃了"}),
+        ("香菜我现在可以接受了", ("香菜", "不吃"), {"香菜": "现在可以接受了"}),
+        ("我对电子乐没兴趣了", ("电子乐", "喜欢"), {"电子乐": "没兴趣了"}),
+        ("爵士我听腻了", ("爵士", "喜欢"), {"爵士": "听腻了"}),
+        ("我不打篮球了", ("篮球", "喜欢"), {"篮球": "不再打"}),
+        ("我上个月搬到北京了", ("城市", "上海"), {"城市": "北京"}),
+        ("我对花生不过敏了", ("花生", "过敏"), {"花生": "不过敏"}),
+        ("原来花生过敏是误诊", ("花生", "过敏"), {"花生": "不再过敏"}),
+        ("我已经不是新手了，写Python五年了", ("skill", "Python新手"), {"skill": "写Python五年"}),
+        ("我们刚生了第三个孩子", ("孩子", "两个"), {"孩子": "三个"}),
+        ("我没有最喜欢的颜色了", ("最喜欢的颜色", "绿色"), {"最喜欢的颜色": "没有了"}),
+        ("其实我现在 love coffee", ("coffee", "讨厌"), {"coffee": "喜欢"}),
+        ("Turns out I'm not lactose intolerant after all", ("lactose", "intolerant"), {"lactose": "not intolerant"}),
+        (
+            "Actually the kiwi allergy turned out to be a misdiagnosis",
+            ("kiwi", "allergic"),
+            {"kiwi": "no longer allergic"},
+        ),
+        ("I outgrew my nut allergy", ("nuts", "allergic"), {"nut": "no longer allergic"}),
+        (
+            "Actually I'm no longer a beginner, I've been coding Python for five years",
+            ("skill", "beginner in Python"),
+            {"skill": "coding Python for five years"},
+        ),
+        ("We just had our third child", ("kids", "two"), {"kids": "three"}),
+        ("I no longer have a favourite colour", ("favorite color", "blue"), {"favourite colour": "no longer has any"}),
+        ("Techno has grown on me again", ("techno", "no longer likes"), {"techno": "likes"}),
+        ("I can eat spicy food now", ("spicy food", "doesn't eat"), {"spicy food": "can eat it now"}),
+        ("I've gone off sushi", ("sushi", "loves"), {"sushi": "no longer likes"}),
+        ("Last month I moved to Oslo", ("city", "Rome"), {"city": "Oslo"}),
+    ],
+)
+def test_a_changed_mind_is_read_in_its_own_words(text: str, known: Known, said: dict[str, str]) -> None:
+    """What was refused is taken up, what was liked is over, and what was so is so no longer."""
+    assert _said(text, known=[known]) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("我现在能吃辣了", ()),
+        ("我吃饭了", ()),
+        ("我妈妈现在能吃辣了", ("辣", "不吃")),
+        ("你现在能吃辣了吗", ("辣", "不吃")),
+        ("我想吃鱼了", ("鱼", "不吃")),
+        ("我昨天吃鱼了", ("鱼", "不吃")),
+        ("我吃鱼了", ("鱼", "喜欢")),
+        ("我喝酒了，还能开车吗？", ("酒", "不喝")),
+        ("I don't have milk, what else can I use?", ("milk", "low sugar")),
+        ("我下个月要搬到重庆", ("城市", "成都")),
+        ("我搬到楼上了", ("城市", "成都")),
+        ("Last month I moved to a new team", ("city", "Rome")),
+        ("My son's nut allergy is gone", ("nuts", "allergic")),
+        ("The kiwi allergy turned out to be a misdiagnosis", ()),
+        ("My sister just had her third child", ("kids", "two")),
+        ("I no longer have access to the repository", ()),
+        ("I can eat now", ("meat", "doesn't eat")),
+        ("These days it's hard for me", ("milk", "oat milk")),
+    ],
+)
+def test_what_changes_nothing_known_is_no_change(text: str, known: Known | tuple[()]) -> None:
+    """Nor does what another does, what is asked, wished for or planned."""
+    assert _said(text, known=[known] if known else []) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "said"),
+    [
+        (
+            "I've switched to soy milk",
+            ("drink oat milk", "usually drink oat milk"),
+            {"milk": "switched to soy milk", "drink oat milk": ""},
+        ),
+        (
+            "These days it's almond milk for me, soy gave me a rash",
+            ("milk", "switched to soy milk"),
+            {"milk": "switched to almond milk"},
+        ),
+        ("I quit Siemens and joined Bosch", ("workplace", "Siemens"), {"workplace": "Bosch"}),
+        ("I quit smoking and joined Bosch", ("workplace", "Siemens"), {"workplace": "Bosch", "smoking": "gave up"}),
+        ("我换成豆奶了", ("燕麦奶", "平时喝燕麦奶"), {"豆奶": "换成豆奶", "燕麦奶": ""}),
+        ("现在我都喝杏仁奶", ("豆奶", "换成豆奶"), {"杏仁奶": "喝", "豆奶": ""}),
+        ("I've switched to glasses", ("wear contact lenses", "usually wear contact lenses"), {"glasses": None}),
+    ],
+)
+def test_the_new_thing_takes_the_place_of_a_habit(text: str, known: Known, said: dict[str, str | None]) -> None:
+    """Where both are of one kind, it is held once; else the habit stays."""
+    made = _said(text, known=[known])
+    assert made.keys() == said.keys()
+    assert all(value is None or made[slot] == value for slot, value in said.items())
+
+
+def test_a_habit_that_is_given_up_keeps_its_slot() -> None:
+    """By its deed and all that is said of it; another deed is another fact."""
+    habit = KnownFeature(slot="run", value="run every morning at 6", category="HABIT")
+    assert [(one.slot, one.value) for one in facts("I stopped running in the mornings", (), [habit])] == [
+        ("run", "gave up")
+    ]
+    assert [one.slot for one in facts("I stopped running marathons", (), [habit])] == ["running marathons"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I run every morning at 6", {"run": "run every morning at 6"}),
+        ("I always write in British English", {"write in british english": "always write in British English"}),
+        ("I work at Siemens", {"workplace": "Siemens"}),
+        ("I work at Spotify as a designer", {"workplace": "Spotify"}),
+        ("I work at night", {}),
+        ("我在西门子工作", {"工作单位": "西门子"}),
+        ("我在努力工作", {}),
+        ("我在家上班", {}),
+        ("I prefer 简体中文 answers", {"回答语言": "简体中文"}),
+        ("I prefer answers in German", {"answer language": "German"}),
+        ("Always answer me in Spanish", {"answer language": "Spanish"}),
+        ("Answer in Spanish", {}),
+        ("以后都用中文回答我", {"回答语言": "中文"}),
+        ("用中文回答", {}),
+        ("Never use emojis", {"emojis": "never, in answers"}),
+        ("Never use eval in JavaScript", {}),
+        ("You never use emojis", {}),
+        ("以后不要用表情符号", {"表情符号": "回答里不用"}),
+        ("这里不要用表格", {}),
+    ],
+)
+def test_habits_work_and_how_answers_should_be_last(text: str, said: dict[str, str]) -> None:
+    """Where it is said for good."""
+    assert _said(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("我住在[address]", {}),
+        ("我住在北京市朝阳区[address]", {"城市": "北京市朝阳区"}),
+        ("I live in Berlin [address]", {"city": "Berlin"}),
+        ("我每天去[address]上班", {}),
+        ("Call me [masked]", {}),
+    ],
+)
+def test_what_is_masked_teaches_nothing(text: str, said: dict[str, str]) -> None:
+    """But the city before it."""
+    assert _said(text) == said

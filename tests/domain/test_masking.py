@@ -68,6 +68,8 @@ from pipeline.domain.masking import KINDS, masked
         ("客服400 610 1234，座机（010）88886666（转12）", "客服[phone]，座机[phone]"),
         ("lin@qq.com或lin.yu@x.cn, 邮箱——abc@qq.com-张三", "[email]或[email], 邮箱——[email]-张三"),
         ("邮箱gao dot fei at gmail dot com，gao#163.com", "邮箱[email]，[email]"),
+        ("ask jane dot doe at example dot com, or mike underscore lee at firm dot io", "ask [email], or [email]"),
+        ("我的邮箱是zhang三@例子.公司，联系：李四@qq.com", "我的邮箱是[email]，联系：[email]"),
         ("zhang艾特qq点com，sun@sina。com，he @ 163.com", "[email]，[email]，[email]"),
         ("身份证 1 1 0 1 0 5 1 9 4 9 1 2 3 1 0 0 2 Ⅹ", "身份证 [id]"),
         ("老证号是110105491231002，护照（中国）E 1234 5678", "老证号是[id]，护照（中国）[id]"),

@@ -229,3 +229,12 @@ def test_a_slot_is_one_where_its_subject_is(one: str, other: str, is_one: bool) 
     """letta-ai/letta#3397: one feature a label however it is spelled, and two subjects are never one label."""
     assert (subject_of(one) == subject_of(other)) is is_one
     assert len(after(turn(1, says(one, "a")), turn(2, says(other, "b")))) == (1 if is_one else 2)
+
+
+def test_the_same_in_another_language_is_the_same() -> None:
+    """Of one slot under either name, and of two names of one thing; it keeps its first words."""
+    known = after(turn(1, says("tea", "likes")), turn(2, says("茶", "喜欢")))
+    assert [(one.value, one.confidence, one.history) for one in known.values()] == [("likes", 2, [])]
+    known = after(turn(1, says("almonds", "allergic")), turn(2, says("杏仁", "过敏")))
+    assert [(slot, one.confidence) for slot, one in known.items()] == [("almonds", 2)]
+    assert values(after(turn(1, says("tea", "likes")), turn(2, says("茶", "讨厌")))) == {"tea": "讨厌"}

@@ -486,3 +486,21 @@ async def test_an_entry_that_builds_on_what_is_erased_is_decided_anew_by_a_redel
     first = await handle(learnt(2, heard("potter")), EXTRACTIONS, here.worker())
     assert only(first, GuidanceIssued).identities == ["potter"]
     assert await handle(learnt(2, BAKER), EXTRACTIONS, here.worker()) == first
+
+
+@pytest.mark.parametrize(
+    ("text", "wishes"),
+    [
+        ("Forget my job", [FeatureChange(operation="FORGET", slot="job", quote="Forget my job")]),
+        ("Forget everything", [FeatureChange(operation="FORGET", slot="*", quote="Forget everything")]),
+        ("I started eating meat again", []),
+    ],
+)
+async def test_a_role_that_is_over_leaves(here: Here, text: str, wishes: list[FeatureChange]) -> None:
+    """By a wish to forget whatever the user is, and by a fact that ends it; the words are its quote."""
+    worker = here.worker()
+    await decided(learnt(1, heard(states=["vegetarian"])), worker)
+    await handle(learnt(2, Extraction(), text=text, wishes=wishes), EXTRACTIONS, worker)
+    entry = (await track(here))[-1]
+    assert (entry.identified_role.possible_identities, entry.denied_identities) == ([], ["vegetarian"])
+    assert text in entry.identified_role.evidence_summary

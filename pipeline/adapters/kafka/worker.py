@@ -233,14 +233,15 @@ class ProcessorApp(faust.App):
 
     async def drain(self, *, lost: bool = False) -> None:
         """Finish what runs within the drain deadline, or give up at once what another worker has by now."""
-        begun = time.monotonic()
+        begun, held = time.monotonic(), self.dispatcher.running
         left = await self.dispatcher.drain(0.0 if lost else None)
         seconds = time.monotonic() - begun
         self._next.clear()
         self._reread.clear()
         self._metrics.drain_seconds.labels(self.processor.name).observe(seconds)
         self._metrics.handed_back.labels(self.processor.name).inc(left)
-        log.info("%s: drained in %.1f s, %d handed back", self.conf.id, seconds, left, extra={"action": "drained"})
+        said = logging.INFO if held else logging.DEBUG
+        log.log(said, "%s: drained in %.1f s, %d handed back", self.conf.id, seconds, left, extra={"action": "drained"})
 
     def fail(self, reason: BaseException) -> None:
         """End the worker: a record can neither be done nor be passed over."""

@@ -1,0 +1,143 @@
+"""The clauses of a message that may say something of the user that lasts, each with the rest of its list."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pipeline.domain.spelling import has_han, simplified
+from pipeline.domain.things import ends_list, is_turned, lists_on, narrows
+from pipeline.words import words
+from schemas.role import MAX_QUOTE
+
+_LONGEST_CLAUSE = 200
+#: How far back in its own message an "it" looks.
+_SIGHT = 200
+_ENDS = " .!?。！？\n"
+#: A clause of no more characters than this may be nothing but "just this time".
+_LONGEST_ADVERB = {"en": 24, "zh": 6}
+_SENTENCE = re.compile(r"[^.!?。！？\n]*(?:\.(?!\s|$)[^.!?。！？\n]*)*(?:[!?。！？\n]+|\.(?=\s|$)|$)")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A piece of a sentence, read with simplified characters, and where it stands in the message."""
+
+    text: str
+    start: int
+    message: str
+    """As it was written."""
+    before: Sequence[str]
+    """What was said before, oldest first: the messages, and the beginning of this one."""
+    goes_on: bool
+    """Another clause of its sentence, before it, speaks of the user."""
+    sentence: str = ""
+    more: str = ""
+    """The clauses right after it, where they go on with its list: ", coffee and milk"."""
+
+    @property
+    def language(self) -> str:
+        return "zh" if has_han(self.text) else "en"
+
+    def written(self, start: int, end: int) -> str:
+        return self.message[self.start + start : self.start + end].strip()
+
+    @property
+    def quote(self) -> str:
+        return " ".join(self.written(0, len(self.text + self.more)).split())[:MAX_QUOTE]
+
+
+def sentences(text: str) -> Iterator[tuple[str, int]]:
+    for match in _SENTENCE.finditer(text):
+        if match.group().strip():
+            yield match.group(), match.start()
+
+
+def clauses(
+    sentence: str, start: int, message: str, earlier: Sequence[str], says: Callable[[Clause], bool]
+) -> Iterator[Clause]:
+    """The clauses that may say something of the user that lasts, each with the rest of its list.
+
+    One that `says` something itself goes on with no list.
+    """
+    pieces = _pieces(sentence)
+    question, mine, at = sentence.rstrip().endswith(("?", "？")), False, 0
+    while at < len(pieces):
+        first, stop = pieces[at]
+        after = _after_list(sentence, pieces, at, says)
+        end = pieces[after - 1][1]
+        text = sentence[first:stop].rstrip(_ENDS)
+        more = sentence[stop:end].rstrip(_ENDS) if after > at + 1 else ""
+        asks = finds("asked", text) or (question and after == len(pieces))
+        if text.strip() and len(text) <= _LONGEST_CLAUSE and not asks and not _is_passing(sentence, pieces, at, after):
+            here = start + first
+            before = [*earlier, message[max(here - _SIGHT, 0) : here]]
+            yield Clause(text, here, message, before, goes_on=mine, sentence=sentence, more=more)
+        mine = mine or _speaks(text)
+        at = after
+
+
+def _pieces(sentence: str) -> list[tuple[int, int]]:
+    """Where the clauses stand."""
+    found, at = [], 0
+    for end in _pattern("clause_end").finditer(sentence):
+        found.append((at, end.start()))
+        at = end.end()
+    return [piece for piece in (*found, (at, len(sentence))) if sentence[slice(*piece)].strip()]
+
+
+def _after_list(sentence: str, pieces: Sequence[tuple[int, int]], at: int, says: Callable[[Clause], bool]) -> int:
+    """The first clause after those that go on with a list: ", coffee and milk"; a lone ", thanks" is none."""
+    language = "zh" if has_han(sentence) else "en"
+    after, closed, is_more = at + 1, False, False
+    while after < len(pieces):
+        start, stop = pieces[after]
+        text, between = sentence[start:stop].rstrip(_ENDS), sentence[pieces[after - 1][1] : start].strip()
+        is_no = is_turned(text, language)
+        if between not in ("", ",", "，", "、") or not (between or is_no) or not lists_on(text, language):
+            break
+        if narrows(text, language) or says(Clause(text, 0, text, (), goes_on=True)):
+            break
+        closed, is_more = closed or is_no or ends_list(text, language), True
+        after += 1
+    is_whole = after == len(pieces) and after - at > 2
+    is_followed = after < len(pieces) and ends_list(sentence[slice(*pieces[after])], language)
+    return after if is_more and (closed or is_whole or is_followed) else at + 1
+
+
+def _is_passing(sentence: str, pieces: Sequence[tuple[int, int]], at: int, after: int) -> bool:
+    """Whether it is said of this time alone, there or in a "just this once" beside it."""
+    if finds("passing", sentence[pieces[at][0] : pieces[after - 1][1]]):
+        return True
+    beside = [*([pieces[0]] if at == 1 else []), *pieces[after : after + 1]]
+    return any(is_moment(sentence[slice(*piece)]) for piece in beside)
+
+
+def is_moment(clause: str) -> bool:
+    """Whether a clause says no more than "just this once"."""
+    text = plain_of(clause).strip()
+    is_short = len(text) <= _LONGEST_ADVERB["zh" if has_han(text) else "en"]
+    return is_short and finds("passing", text) and not finds("writer", text)
+
+
+def is_wish_of_now(clause: str) -> bool:
+    """Whether a clause asks for something once: "I'll have plain milk", 想吃辣的."""
+    return finds("wished", plain_of(clause)) and not finds("regular", plain_of(clause))
+
+
+def _speaks(text: str) -> bool:
+    lists = words("features")
+    return any(re.match(lists[kind]["lead"] + lists[kind]["me"], text, re.IGNORECASE) for kind in ("en", "zh"))
+
+
+def plain_of(text: str) -> str:
+    return simplified(text).replace("’", "'")
+
+
+def finds(kind: str, text: str) -> bool:
+    return _pattern(kind).search(text) is not None
+
+
+@cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    return re.compile(words("features")[kind], re.IGNORECASE)
