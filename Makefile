@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	done)
 LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml
 
-.PHONY: setup demo test test-kafka chaos soak lint format bench lock schemas clean
+.PHONY: setup demo test test-kafka test-browser chaos soak lint format bench lock schemas clean
 
 setup: .venv/installed
 
@@ -23,11 +23,16 @@ demo: setup
 	.venv/bin/rolestream demo
 
 test: setup
-	.venv/bin/python -m pytest --ignore=tests/bench --ignore=tests/kafka --ignore=tests/chaos
+	.venv/bin/python -m pytest --numprocesses 2 --dist loadfile \
+		--ignore=tests/bench --ignore=tests/kafka --ignore=tests/chaos --ignore=tests/browser
 
 # On a real Apache Kafka, from Maven Central; needs Java 17, Maven and openssl.
 test-kafka: setup
 	.venv/bin/python -m pytest tests/kafka
+
+# The inspection page in headless Chromium, Debian's or the one that ROLESTREAM_TEST_CHROMIUM names.
+test-browser: setup
+	.venv/bin/python -m pytest tests/browser
 
 # The crash suite on a real Apache Kafka: a table, and build/chaos.json; needs what test-kafka does.
 chaos: setup
@@ -56,7 +61,7 @@ bench: setup
 # Two locks: all that a developer needs, and of it only what the image holds.
 lock: setup
 	$(LOCK) --extra dev --output-file requirements.lock
-	$(LOCK) --extra build --constraint requirements.lock --no-annotate --output-file deploy/requirements.lock
+	$(LOCK) --extra api --extra build --constraint requirements.lock --no-annotate --output-file deploy/requirements.lock
 
 schemas: setup
 	.venv/bin/python -m schemas.generate

@@ -173,8 +173,7 @@ async def worker_parts(settings: Settings, processors: Sequence[Processor]) -> A
         publisher = KafkaPublisher(connection)
         await publisher.start()
         stack.push_async_callback(publisher.stop)
-        if missing := await Patience("Kafka", (Outage,))(lambda: missing_topics(connection)):
-            raise SettingsInvalid(f"topics are missing: {', '.join(missing)}; run `rolestream topics create`")
+        await wait_for_topics(settings)
         database = mongo_database(settings)
         stack.push_async_callback(database.aclose)
         await database.prepare()
@@ -189,6 +188,13 @@ async def worker_parts(settings: Settings, processors: Sequence[Processor]) -> A
             _tracer(settings, stack),
             judge,
         )
+
+
+async def wait_for_topics(settings: Settings) -> None:
+    """Wait while Kafka is away; raises SettingsInvalid where topics are missing."""
+    connection = kafka_connection(settings)
+    if missing := await Patience("Kafka", (Outage,))(lambda: missing_topics(connection)):
+        raise SettingsInvalid(f"topics are missing: {', '.join(missing)}; run `rolestream topics create`")
 
 
 def _stages(settings: Settings, processors: Sequence[Processor]) -> list[Stage]:

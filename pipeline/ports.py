@@ -158,6 +158,12 @@ class Store(Protocol):
 
     async def ping(self) -> None: ...
 
+    async def log(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[Message]:
+        """All messages of the last `limit` turns before a turn, oldest first; a turn's question before its answer."""
+
+    async def first_questions(self, conversations: Sequence[ConversationId]) -> dict[str, str]:
+        """The text of each conversation's first question, by conversation; of some there may be none."""
+
     async def question_at(self, conversation_id: ConversationId, turn: int) -> Message | None: ...
 
     async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None: ...
@@ -179,6 +185,14 @@ class Store(Protocol):
         """Put an answer in the place of a failed one; where that is none, nothing changes."""
 
     async def conversation(self, conversation_id: ConversationId) -> Conversation | None: ...
+
+    async def conversations_of(
+        self, users: Sequence[UserId] | None, before: datetime | None, limit: int, *, before_id: str | None = None
+    ) -> list[Conversation]:
+        """The conversations of some users, of all for None, the last active first, and of one time the last by id.
+
+        Those last active before a time; with an id also those of that time whose ids come before it.
+        """
 
     async def touch_conversation(self, message: Message) -> None:
         """Create the conversation, or move its turn count and last activity up to a message."""
@@ -224,6 +238,9 @@ class Store(Protocol):
 
     async def track(self, conversation_id: ConversationId, up_to_turn: int | None, limit: int) -> list[TrackEntry]:
         """The last `limit` entries up to and including a turn, newest first."""
+
+    async def track_after(self, conversation_id: ConversationId, after_turn: int, limit: int) -> list[TrackEntry]:
+        """The first `limit` entries after a turn, oldest first."""
 
     async def last_entries(self, conversation_id: ConversationId, turn: int) -> list[TrackEntry]:
         """The entry of a turn, where there is one, and the last before it, newest first."""

@@ -1,7 +1,8 @@
 """Every setting, from ROLESTREAM_… environment variables and `.env`; nothing else reads the environment."""
 
 import os
-from typing import Literal, Self
+from ipaddress import ip_address
+from typing import Annotated, Literal, Self
 
 from dotenv import dotenv_values
 from pydantic import (
@@ -10,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
@@ -17,11 +19,13 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from pipeline.errors import SettingsInvalid
+from schemas.wire import Identifier
 
 _PREFIX = "ROLESTREAM_"
 _DOTENV = ".env"
 _BROKER = r"(\[[0-9a-fA-F:]+\]|[^\s,:/\[\]]+)(:[0-9]{1,5})?"
 _MASKED_KIND = "(phone|email|card|id|address)"
+_ORIGIN = r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?"
 _BROKERS = rf"^\s*{_BROKER}(\s*,\s*{_BROKER})*\s*$"
 
 
@@ -95,6 +99,84 @@ class HealthSettings(_Group):
     )
 
 
+class ApiKey(_Group):
+    """One of API__KEYS."""
+
+    key: SecretStr
+    scopes: list[Literal["read", "write", "admin"]] = Field(min_length=1)
+    users: list[Annotated[str, Identifier]] | None = Field(None, min_length=1)
+
+    @field_validator("key")
+    @classmethod
+    def _hard_to_guess(cls, key: SecretStr) -> SecretStr:
+        secret = key.get_secret_value()
+        if len(secret) < 16 or not all("!" <= letter <= "~" for letter in secret):
+            raise ValueError("a key is 16 or more printable ASCII characters without blanks")
+        return key
+
+
+_API_KEYS = TypeAdapter(list[ApiKey])
+
+
+class ApiSettings(_Group):
+    host: str = Field(
+        "127.0.0.1",
+        min_length=1,
+        description="Where `rolestream api` and `dev` serve the HTTP API and the page; elsewhere only with KEYS.",
+    )
+    port: int = Field(8080, ge=0, le=65535, description="Their port; 0 takes one that is free.")
+    keys: SecretStr | None = Field(
+        None,
+        description='Who may use them: a JSON list of {"key", "scopes" of `read`, `write` and `admin`, "users"}; '
+        "without users a key is for all.",
+    )
+    cors_origins: str | None = Field(
+        None,
+        pattern=rf"^{_ORIGIN}(,{_ORIGIN})*$",
+        description="Origins whose pages may use the API, such as https://desk.example.org, separated by commas.",
+    )
+    requests_a_minute: int = Field(600, ge=1, description="At most so many requests a minute with one key.")
+
+    @field_validator("keys")
+    @classmethod
+    def _each_is_a_key(cls, keys: SecretStr | None) -> SecretStr | None:
+        try:
+            secrets = [granted.key.get_secret_value() for granted in _granted(keys)]
+        except ValidationError as exc:
+            errors = exc.errors(include_url=False, include_input=False)
+            wrong = (f"{'.'.join(map(str, error['loc'])) or 'all of it'}: {error['msg']}" for error in errors)
+            raise ValueError("; ".join(wrong)) from None
+        if len(set(secrets)) < len(secrets):
+            raise ValueError("a key is there twice")
+        return keys
+
+    @model_validator(mode="after")
+    def _closed_to_others_without_keys(self) -> Self:
+        if not self.granted and not _is_loopback(self.host):
+            raise ValueError(f"HOST {self.host} can be reached from elsewhere: set KEYS, or take 127.0.0.1")
+        return self
+
+    @property
+    def granted(self) -> list[ApiKey]:
+        return _granted(self.keys)
+
+    @property
+    def origins(self) -> list[str]:
+        return self.cors_origins.split(",") if self.cors_origins else []
+
+
+def _granted(keys: SecretStr | None) -> list[ApiKey]:
+    return _API_KEYS.validate_json(keys.get_secret_value()) if keys else []
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what is served there."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class ModelSettings(_Group):
     base_url: str | None = Field(
         None,
@@ -161,7 +243,9 @@ class UserMemorySettings(_Group):
         90, gt=0, le=36_500, description="Days unconfirmed after which a feature is looked at again."
     )
     forgetting_key: SecretStr = Field(
-        SecretStr("rolestream"), description="The key of the hashes by which forgotten users are known; set your own."
+        SecretStr("rolestream"),
+        min_length=1,
+        description="The key of the hashes by which forgotten users are known; set your own.",
     )
 
 
@@ -190,6 +274,7 @@ class Settings(BaseSettings):
     short_term_memory: ShortTermMemorySettings = ShortTermMemorySettings()
     user_memory: UserMemorySettings = UserMemorySettings()
     health: HealthSettings = HealthSettings()
+    api: ApiSettings = ApiSettings()
     guidance: Literal["fresh", "latest"] = Field(
         "fresh", description="fresh: an answer waits for what its question taught; latest: it uses what was known."
     )

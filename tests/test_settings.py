@@ -64,6 +64,8 @@ def test_the_openai_names_serve_where_ours_are_unset(monkeypatch: pytest.MonkeyP
         ("MONGO__DATABASE", "a.b"),
         ("SHORT_TERM_MEMORY__USER_ROLE_MEMORY__UPDATE_SIMILARITY_THRESHOLD", "1.5"),
         ("SHORT_TERM_MEMORY__USER_ROLE_MEMORY__GUIDE_SCOPE", "always"),
+        ("API__PORT", "65536"),
+        ("API__REQUESTS_A_MINUTE", "0"),
         ("KAFKA__BORKERS", "x:1"),
         ("MAX_RUNING", "3"),
     ],
@@ -87,6 +89,70 @@ def test_sasl_without_a_password_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("ROLESTREAM_KAFKA__SECURITY_PROTOCOL", "SASL_SSL")
     with pytest.raises(SettingsInvalid, match="SASL_USERNAME and SASL_PASSWORD"):
         load_settings()
+
+
+ADA = '{"key": "the-key-of-ada-1", "scopes": ["read", "write"], "users": ["ada"]}'
+
+
+def test_api_keys_come_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each key has its scopes, and users unless it is for all; nothing shows them."""
+    monkeypatch.setenv("ROLESTREAM_API__KEYS", f'[{ADA}, {{"key": "the-key-of-all-1", "scopes": ["admin"]}}]')
+    monkeypatch.setenv("ROLESTREAM_API__HOST", "0.0.0.0")
+    settings = load_settings()
+    ada, admin = settings.api.granted
+    assert ada.key.get_secret_value() == "the-key-of-ada-1"
+    assert (ada.scopes, ada.users, admin.scopes, admin.users) == (["read", "write"], ["ada"], ["admin"], None)
+    assert "the-key-of" not in repr(settings) + repr(ada)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("the-key-of-ada-1", "all of it: Invalid JSON"),
+        (ADA, "all of it: Input should be a valid array"),
+        (f"[{ADA}, {ADA}]", "a key is there twice"),
+        ('[{"key": "the-key-of-ada", "scopes": ["read"]}]', "0.key: Value error, a key is 16 or more"),
+        ('[{"key": "the-key of-ada-1", "scopes": ["read"]}]', "without blanks"),
+        ('[{"key": "the-key-of-ada-1"}]', "0.scopes: Field required"),
+        ('[{"key": "the-key-of-ada-1", "scopes": []}]', "0.scopes"),
+        ('[{"key": "the-key-of-ada-1", "scopes": ["root"]}]', "0.scopes.0"),
+        ('[{"key": "the-key-of-ada-1", "scopes": ["read"], "users": []}]', "0.users"),
+        ('[{"key": "the-key-of-ada-1", "scopes": ["read"], "user": "ada"}]', "0.user: Extra"),
+    ],
+)
+def test_a_wrong_api_key_is_told_by_its_place_alone(keys: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says which key is wrong and how, and shows none."""
+    monkeypatch.setenv("ROLESTREAM_API__KEYS", keys)
+    with pytest.raises(SettingsInvalid, match="ROLESTREAM_API__KEYS") as failure:
+        load_settings()
+    assert says in str(failure.value)
+    assert "the-key" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_open"),
+    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("0.0.0.0", False), ("::", False), ("a.example", False)],
+)
+def test_without_keys_the_api_is_for_this_machine(host: str, is_open: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where others could reach it, keys are asked for at the start."""
+    monkeypatch.setenv("ROLESTREAM_API__HOST", host)
+    if is_open:
+        assert load_settings().api.host == host
+    else:
+        with pytest.raises(SettingsInvalid, match="set KEYS"):
+            load_settings()
+
+
+@pytest.mark.parametrize(
+    "origins", ["*", "desk.example", "https://desk.example/", "https://a.example, https://b.example"]
+)
+def test_an_allowed_origin_is_a_whole_one(origins: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a browser would never send as an origin is refused, and so is every origin at once."""
+    monkeypatch.setenv("ROLESTREAM_API__CORS_ORIGINS", origins)
+    with pytest.raises(SettingsInvalid, match="ROLESTREAM_API__CORS_ORIGINS"):
+        load_settings()
+    monkeypatch.setenv("ROLESTREAM_API__CORS_ORIGINS", "https://desk.example,http://localhost:3000")
+    assert load_settings().api.origins == ["https://desk.example", "http://localhost:3000"]
 
 
 def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:

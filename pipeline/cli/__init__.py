@@ -22,8 +22,8 @@ from schemas.wire import Identifier
 
 Command = Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]
 
-#: Commands that run a worker; the others print what they have to say.
-_LOGGED = ("worker", "dev")
+#: Commands that run until they are stopped; the others print what they have to say.
+_LOGGED = ("worker", "api", "dev")
 #: Exit codes: done, failed, used or set wrongly, interrupted.
 _FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
 
@@ -56,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     add("worker", serving.worker).add_argument(
         "processors", nargs="*", metavar="PROCESSOR", help=f"of {', '.join(NAMES)}"
     )
+    add("api", serving.api)
     add("dev", serving.dev).add_argument("--data-dir", type=Path, help="keep the database here; else it is thrown away")
     add("demo", serving.run_demo).add_argument("--script", type=Path, help="a conversation, one JSON question a line")
     question = add("ask", asking.ask)

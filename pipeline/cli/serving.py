@@ -1,11 +1,14 @@
-"""Commands that run a worker: `worker`, `dev`, `demo`."""
+"""Commands that run until they are stopped: `worker`, `api`, `dev`; and `demo`."""
 
 import argparse
 import asyncio
 import signal
 import sys
+from collections.abc import Coroutine
 from contextlib import suppress
+from typing import Any
 
+from pipeline import api as web
 from pipeline import bootstrap, demo
 from pipeline.settings import Settings
 
@@ -28,18 +31,51 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
+async def api(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Serve the HTTP API and the inspection page until SIGINT or SIGTERM."""
+    await web.serve_api(settings, _stop_on_signals().wait, _say_address)
+    return 0
+
+
+def _say_address(address: str) -> None:
+    print(f"rolestream: serving {address}", flush=True)
+
+
 async def dev(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Keep the embedded broker and database and a worker up."""
-    stop = _stop_on_signals()
+    """Keep the embedded broker and database, a worker, the HTTP API and the inspection page up."""
+    stop, working = _stop_on_signals(), asyncio.Event()
 
     def say_where(here: Settings) -> None:
         print("rolestream: running; in another terminal set")
         print(f"export ROLESTREAM_KAFKA__BROKERS={here.kafka.brokers}")
         print(f"export ROLESTREAM_MONGO__URL='{here.mongo.url.get_secret_value()}'", flush=True)
+        working.set()
 
     async with bootstrap.embedded(settings, arguments.data_dir) as (here, broken):
-        await bootstrap.run_worker(here, (), lambda: bootstrap.first_of(stop.wait(), broken()), lambda: say_where(here))
+
+        async def ended() -> None:
+            await bootstrap.first_of(stop.wait(), broken())
+
+        async def work() -> None:
+            await bootstrap.run_worker(here, (), ended, lambda: say_where(here))
+            stop.set()
+
+        async def serve() -> None:
+            await bootstrap.first_of(working.wait(), stop.wait())
+            await web.serve_api(here, stop.wait, _say_address)
+
+        await _both(work(), serve())
     return 0
+
+
+async def _both(*parts: Coroutine[Any, Any, None]) -> None:
+    """Run side by side; when one fails the other is ended, and that failure raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for part in parts:
+                group.create_task(part)
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
 
 
 async def run_demo(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -14,7 +14,7 @@ from pipeline.errors import AlreadyStored, Outage, SettingsInvalid
 from schemas.documents import Message
 from schemas.events import DeadLetter
 from schemas.role import TrackEntry
-from schemas.wire import ConversationId
+from schemas.wire import ConversationId, UserId
 from tests.conftest import Names
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -119,6 +119,62 @@ async def test_context_reaches_back_over_failed_answers_and_turns_without_one(st
     await store.add_message(message(3, role="ASSISTANT", status="failed"))
     kept = [(said.turn, said.role) for said in await store.messages(C, 4, 5)]
     assert kept == [(1, "USER"), (1, "ASSISTANT"), (2, "USER"), (3, "USER"), (4, "USER")]
+
+
+async def test_the_log_is_read_by_turns_with_all_that_there_is(store: MongoStore) -> None:
+    """Whole turns, failed answers among them, each question before its answer; a long log costs no more."""
+    said = [message(turn, role=role) for turn in (1, 2, 3) for role in ("USER", "ASSISTANT")]
+    said[3] = message(2, role="ASSISTANT", status="failed")
+    for each in reversed(said):
+        await store.add_message(each)
+    assert await store.log(C, 4, 100) == said
+    assert await store.log(C, 3, 1) == said[2:4]
+    assert await store.log(C, 1, 10) == []
+
+
+async def test_first_questions_are_found_for_many_conversations_at_once(store: MongoStore) -> None:
+    """Where there is none, nothing is said of the conversation."""
+    for name in ("a", "b"):
+        await store.add_message(message(1, conversationId=name, text=f"I am {name}"))
+    await store.add_message(message(1, conversationId="a", role="ASSISTANT"))
+    await store.add_message(message(2, conversationId="c"))
+    found = await store.first_questions([ConversationId(name) for name in ("a", "b", "c", "d")])
+    assert found == {"a": "I am a", "b": "I am b"}
+    assert await store.first_questions([]) == {}
+
+
+async def test_the_track_is_read_forwards(store: MongoStore) -> None:
+    """After a turn, oldest first, over gaps, no more than the limit."""
+    for turn in (4, 1, 2, 9):
+        await store.add_entry(entry(turn))
+    assert [found.turn for found in await store.track_after(C, 0, 2)] == [1, 2]
+    assert [found.turn for found in await store.track_after(C, 2, 100)] == [4, 9]
+    assert await store.track_after(C, 9, 100) == []
+
+
+async def test_conversations_are_listed_of_some_users_or_of_all(store: MongoStore) -> None:
+    """The last active first; read on from one of them none is lost or told twice, though all are of one moment."""
+    whose = {"a": "u", "b": "v", "c": "u", "d": "w", "e": "u"}
+    for name, user in whose.items():
+        await store.touch_conversation(message(1, conversationId=name, userId=user))
+    await store.touch_conversation(message(2, conversationId="b", userId="v"))
+
+    async def names(*users: str, **where: Any) -> str:
+        wanted = [UserId(user) for user in users] or None
+        found = await store.conversations_of(wanted, where.pop("before", None), where.pop("limit", 100), **where)
+        return "".join(conversation.conversation_id for conversation in found)
+
+    first, second = NOW + timedelta(minutes=2), NOW + timedelta(minutes=1)
+    assert await names() == "bedca"
+    assert await names("u", "v") == "beca"
+    assert await names("nobody") == ""
+    assert await names(limit=2) == "be"
+    assert await names(before=first) == "edca"
+    assert await names(before=first, before_id="b") == "edca"
+    assert await names(before=second, before_id="d") == "ca"
+    assert await names(before=second, before_id="d", limit=1) == "c"
+    assert await names("u", before=second, before_id="e") == "ca"
+    assert await names(before=second) == ""
 
 
 async def test_the_last_entries_are_found_over_a_gap(store: MongoStore) -> None:

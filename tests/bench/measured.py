@@ -46,7 +46,10 @@ def cpu_seconds(pid: int) -> float:
 async def idle_cores(seconds: float) -> float:
     """What `rolestream dev` uses while nothing is asked: the worker, its broker and its database together."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "pipeline.cli", "dev", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        *(sys.executable, "-m", "pipeline.cli", "dev"),
+        env=os.environ | {"ROLESTREAM_API__PORT": "0"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
     )
     try:
         assert process.stdout is not None

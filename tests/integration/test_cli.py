@@ -133,11 +133,13 @@ async def test_the_demo_runs_any_script_and_leaves_nothing_behind(tmp_path: Path
 
 async def test_dev_prints_two_settings_that_work_and_leaves_nothing_behind(tmp_path: Path) -> None:
     """Another process reaches the services with what was printed; SIGTERM ends all of it; the data is kept."""
-    dev = await start("dev", "--data-dir", str(tmp_path / "data"), env=environment(), cwd=tmp_path)
+    some_port = environment(more={"ROLESTREAM_API__PORT": "0"})
+    dev = await start("dev", "--data-dir", str(tmp_path / "data"), env=some_port, cwd=tmp_path)
     assert dev.stdout is not None
-    lines = [(await dev.stdout.readline()).decode() for _ in range(3)]
+    lines = [(await dev.stdout.readline()).decode() for _ in range(4)]
     printed = dict(line.removeprefix("export ").strip().split("=", 1) for line in lines if line.startswith("export "))
     assert set(printed) == {"ROLESTREAM_KAFKA__BROKERS", "ROLESTREAM_MONGO__URL"}
+    assert lines[3].startswith("rolestream: serving http://127.0.0.1:")
     children = await _grandchildren(dev)
     asked = {name: value.strip("'") for name, value in printed.items()}
     code, out, _ = await run(

@@ -96,10 +96,11 @@ async def test_a_role_is_corrected_exported_and_forgotten(services: Services, na
 async def test_old_conversations_are_imported_once_and_nothing_is_answered(
     services: Services, names: Names, tmp_path: Path
 ) -> None:
-    """In order, with the answers as they were; a second import changes nothing."""
+    """In order, with the answers as they were, but for a greeting before any question; a second changes nothing."""
     settings = settings_for(services, names)
     env = environment(settings)
     said = [
+        line("ASSISTANT", "How can I help?", 0),
         line("USER", "I am a nurse", 1),
         line("USER", "hello", 1, conversation="other", user="bob"),
         line("ASSISTANT", "Good to know.", 2),
@@ -111,8 +112,9 @@ async def test_old_conversations_are_imported_once_and_nothing_is_answered(
     (tmp_path / "old.jsonl").write_text(lines(*said) + "\n")
     async with deployed(settings) as here, working(settings):
         for _ in range(2):
-            code, out, _ = await run("import", "old.jsonl", env=env, cwd=tmp_path)
+            code, out, err = await run("import", "old.jsonl", env=env, cwd=tmp_path)
             assert (code, out) == (0, "3 questions and 2 answers in 2 conversations\n")
+            assert "assistant lines before any question, passed over: 1" in err
             await drained(settings)
             log = sorted((message["turn"], message["role"], message["text"]) for message in await _of(here, "old"))
             assert log == [
@@ -144,7 +146,6 @@ async def _of(here: Any, conversation: str) -> list[dict[str, Any]]:
     [
         ("{}", "line 2: conversationId: Field required"),
         ("no JSON", "line 2: line: Invalid JSON"),
-        (json.dumps(line("ASSISTANT", "hi", 1, conversation="b")), "line 2: role: an ASSISTANT line before any USER"),
         (json.dumps(line("USER", "hi", 1, user="bob")), "line 2: userId: line 1"),
         (json.dumps(line("SYSTEM", "hi", 1)), "line 2: role: "),
         (json.dumps(line("USER", " ", 1)), "line 2: text: "),

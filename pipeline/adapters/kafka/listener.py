@@ -93,6 +93,7 @@ def _event(topic: Topic, record: Any) -> Wire:
     return QuestionRefused(
         processor=headers[f"{ERROR_PREFIX}processor"],
         conversation_id=asked["conversationId"],
+        user_id=asked.get("userId", ""),
         question_id=asked["questionId"],
         reason=headers[f"{ERROR_PREFIX}message"],
     )

@@ -30,7 +30,7 @@ _UNIQUE: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 #: Other indexes: what is read in the order of turns, and what forgetting removes by.
 _PLAIN: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "conversations": (("userId",), ("awaitsSummary",)),
+    "conversations": (("userId", "lastActiveTime", "_id"), ("lastActiveTime", "_id"), ("awaitsSummary",)),
     "messages": (("conversationId", "turn"), ("userId",)),
     "extractions": (("userId",),),
     "role_tracks": (("userId",),),

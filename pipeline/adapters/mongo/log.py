@@ -1,6 +1,6 @@
 """The conversations in MongoDB: messages, extractions, the role track and the dead letters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,8 @@ from schemas.role import TrackEntry
 from schemas.wire import ConversationId, QuestionId, UserId, Wire
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONG_AGO, _FAR = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+_LAST_TURN = 2**31 - 1
 
 
 class MongoStore:
@@ -31,6 +33,16 @@ class MongoStore:
     async def ping(self) -> None:
         await self._database.ping()
 
+    async def log(self, conversation_id: ConversationId, before_turn: int, limit: int) -> list[Message]:
+        found = await self._of_turns(conversation_id, before_turn - limit, before_turn - 1)
+        return sorted(found, key=_place)
+
+    async def first_questions(self, conversations: Sequence[ConversationId]) -> dict[str, str]:
+        keys = [f"{conversation}:1:USER" for conversation in conversations]
+        order = [("_id", ASCENDING)]
+        found = await self._database.found(Message, "messages", {"_id": {"$in": keys}}, len(keys), order)
+        return {message.conversation_id: message.text for message in found}
+
     async def question_at(self, conversation_id: ConversationId, turn: int) -> Message | None:
         return await self._database.one(Message, "messages", {"_id": f"{conversation_id}:{turn}:USER"})
 
@@ -43,7 +55,7 @@ class MongoStore:
         # each turn has its question, so that the last `limit` messages are of the last `limit` turns
         found = await self._of_turns(conversation_id, up_to_turn - limit + 1, up_to_turn)
         wanted = [message for message in found if message.status == "ok" or message.turn == up_to_turn]
-        return sorted(wanted, key=lambda message: (message.turn, message.role == "ASSISTANT"))[-limit:]
+        return sorted(wanted, key=_place)[-limit:]
 
     async def questions(
         self, conversation_id: ConversationId, before_turn: int, limit: int, *, after_turn: int = 0
@@ -106,9 +118,20 @@ class MongoStore:
         result = await self._database.do(lambda: conversations.update_one(query, change))
         return bool(result.matched_count)
 
-    async def conversations_of(self, user_id: UserId, limit: int) -> list[Conversation]:
-        order = [("lastActiveTime", DESCENDING)]
-        return await self._database.found(Conversation, "conversations", {"userId": user_id}, limit, order)
+    async def conversations_of(
+        self, users: Sequence[UserId] | None, before: datetime | None, limit: int, *, before_id: str | None = None
+    ) -> list[Conversation]:
+        whose: dict[str, Any] = {} if users is None else {"userId": {"$in": [*users]}}
+
+        async def found(query: dict[str, Any], limit: int) -> list[Conversation]:
+            order = [("lastActiveTime", DESCENDING), ("_id", DESCENDING)]
+            return await self._database.found(Conversation, "conversations", whose | query, limit, order)
+
+        end, tied = before or _FAR, list[Conversation]()
+        if before is not None and before_id is not None:
+            tied = await found({"lastActiveTime": before, "_id": {"$gte": "", "$lt": before_id}}, limit)
+        left = limit - len(tied)
+        return tied + (await found({"lastActiveTime": {"$gte": _LONG_AGO, "$lt": end}}, left) if left else [])
 
     async def note_observed(self, question: Message, event: str) -> None:
         query = {"_id": _message_key(question), "observed": None}
@@ -156,6 +179,10 @@ class MongoStore:
             query["turn"] = {"$lte": up_to_turn}
         return await self._database.found(TrackEntry, "role_tracks", query, limit, [("turn", DESCENDING)])
 
+    async def track_after(self, conversation_id: ConversationId, after_turn: int, limit: int) -> list[TrackEntry]:
+        query = {"conversationId": conversation_id, "turn": {"$gt": after_turn, "$lte": _LAST_TURN}}
+        return await self._database.found(TrackEntry, "role_tracks", query, limit, [("turn", ASCENDING)])
+
     async def last_entries(self, conversation_id: ConversationId, turn: int) -> list[TrackEntry]:
         near = {"conversationId": conversation_id, "turn": {"$gte": turn - 1, "$lte": turn}}
         entries = await self._database.found(TrackEntry, "role_tracks", near, 2, [("turn", DESCENDING)])
@@ -190,6 +217,10 @@ class MongoStore:
 def _version(entry: TrackEntry) -> dict[str, Any]:
     """An entry as long as nobody has put another in its place."""
     return {"_id": f"{entry.conversation_id}:{entry.turn}", "updateTime": entry.update_time, "reason": entry.reason}
+
+
+def _place(message: Message) -> tuple[int, bool]:
+    return message.turn, message.role == "ASSISTANT"
 
 
 def _message_key(message: Message) -> str:

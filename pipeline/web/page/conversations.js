@@ -1,0 +1,106 @@
+// The list of conversations, whose they are, and the start of a new one.
+
+import * as api from "./api.js";
+import { emptyState, failedState, openForm, skeleton } from "./dialogs.js";
+import { button, byId, fill, h, field } from "./dom.js";
+import { day } from "./formats.js";
+import { counted, t } from "./words.js";
+
+/** The choice of the user: among those of the key, or typed where the key may see all. */
+export function showUserForm(me, user, choose) {
+  const form = byId("user-form");
+  const users = me.users;
+  const control = users
+    ? h("select", { name: "user" }, users.length > 1 && h("option", { value: "" }, t("allUsers")), users.map((id) => h("option", { value: id }, id)))
+    : h("input", { name: "user", placeholder: t("allUsers"), autocomplete: "off", spellcheck: "false" });
+  control.value = user ?? "";
+  control.setAttribute("aria-label", t("user"));
+  control.setAttribute("data-testid", "user");
+  const go = () => choose(control.value.trim() || null);
+  control.onchange = users ? go : null;
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    go();
+  };
+  fill(form, control, !users && h("button", { type: "submit", "data-testid": "user-show" }, t("show")));
+}
+
+/** Loads the conversations of `user` (null: all that the key may see) and shows them; returns them. */
+export async function loadConversations(user, select, signal) {
+  const body = byId("list-body");
+  fill(body, skeleton(5));
+  const all = [];
+  const items = h("ul", { class: "conversations" });
+  const more = h("div", { class: "more" });
+  const take = ({ data, next }) => {
+    all.push(...data);
+    items.append(...data.map((conversation) => item(conversation, select)));
+    fill(more, next && button(t("loadMore"), () => loadMore(next), { class: "quiet", "data-testid": "more-conversations" }));
+  };
+  const loadMore = async (next) => {
+    const shown = items.children.length;
+    fill(more, skeleton(1));
+    try {
+      take(await api.page(next));
+      items.children[shown]?.querySelector("button").focus();
+    } catch (error) {
+      fill(more, failedState(error, () => loadMore(next)));
+    }
+  };
+  try {
+    const first = await api.conversations(user);
+    if (signal.aborted) return all;
+    take(first);
+    fill(body, all.length ? [items, more] : emptyState(t("noConversations"), t("noConversationsMore")));
+  } catch (error) {
+    if (!signal.aborted) fill(body, failedState(error, () => loadConversations(user, select, signal)));
+  }
+  return all;
+}
+
+function item(conversation, select) {
+  const { conversationId, userId, turnCount, lastActiveTime, title } = conversation;
+  const show = () => select(conversationId, userId);
+  return h(
+    "li",
+    {},
+    h(
+      "button",
+      { type: "button", class: "conversation", "data-testid": "conversation", "data-id": conversationId, onclick: show },
+      h("span", { class: "conversation-title" }, title || t("untitled")),
+      h("span", { class: "conversation-about" }, about(turnCount, lastActiveTime)),
+      h("span", { class: "conversation-id" }, `${conversationId} · ${userId}`),
+    ),
+  );
+}
+
+const about = (turns, time) => `${counted("turns", turns)} · ${day(time)}`;
+
+/** Brings the conversation on the list up to date with its last message; false where it is not on the list. */
+export function touch(session, last) {
+  const node = [...document.querySelectorAll(".conversation")].find((each) => each.dataset.id === session);
+  if (node && last) node.querySelector(".conversation-about").textContent = about(last.turn, last.createTime);
+  return Boolean(node);
+}
+
+/** Marks the conversation that is shown. */
+export function markSelected(session) {
+  for (const node of document.querySelectorAll(".conversation")) {
+    if (node.dataset.id === session) node.setAttribute("aria-current", "true");
+    else node.removeAttribute("aria-current");
+  }
+}
+
+/** Asks for the ids of a conversation that is to begin. */
+export function openNew(user, users, select) {
+  const id = h("input", { name: "session", value: `talk-${Date.now().toString(36)}`, maxlength: 200, autocomplete: "off", "data-testid": "new-id" });
+  const owner = h("input", { name: "user", value: user ?? users?.[0] ?? "", maxlength: 200, autocomplete: "off", "data-testid": "new-user" });
+  openForm({
+    title: t("newConversation"),
+    fields: [field(t("conversationId"), id), field(t("userId"), owner)],
+    submit: t("start"),
+    check: (values) => (!values.session.trim() ? [id, t("needed")] : !values.user.trim() ? [owner, t("needed")] : null),
+    send: async (values) => select(values.session.trim(), values.user.trim()),
+    testid: "new-dialog",
+  });
+}

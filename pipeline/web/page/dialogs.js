@@ -1,0 +1,127 @@
+// Dialogs, forms in dialogs, toasts, and the states that every panel has: empty, loading, failed.
+
+import { button, byId, complain, field, fill, h, twin } from "./dom.js";
+import { t } from "./words.js";
+
+let titles = 0;
+
+/** Opens a modal dialog and returns it; when it closes, the focus goes back to where it was, or near. */
+export function open(title, content, { wide = false, testid = null, actions = [] } = {}) {
+  const id = `dialog-${++titles}`;
+  const shut = button("×", () => dialog.close(), { class: "shut", "aria-label": t("close") });
+  const dialog = h(
+    "dialog",
+    { class: wide ? "wide" : null, "aria-labelledby": id, "data-testid": testid },
+    h("div", { class: "dialog-head" }, h("h2", { id }, title), actions, shut),
+    h("div", { class: "dialog-body", tabindex: wide ? 0 : null, role: wide ? "group" : null, "aria-labelledby": wide ? id : null }, content),
+  );
+  const opener = document.activeElement;
+  const near = opener.closest(".pane")?.querySelector(".pane-head button");
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (!opener.isConnected || opener === document.body) (twin(opener) ?? near ?? byId("talk")).focus();
+  });
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/**
+ * A form in a dialog. `send` gets the form's values; the dialog closes once it is done and stays, with what is
+ * wrong, where it throws. `check(values)` names the first control that is wrong, as [control, message], or null.
+ */
+export function openForm({ title, lead = "", fields, submit, danger = false, check = () => null, send, testid }) {
+  const alert = h("p", { class: "alert", role: "alert", hidden: true });
+  const go = h("button", { type: "submit", class: danger ? "main danger" : "main", "data-testid": "submit" }, submit);
+  const form = h(
+    "form",
+    { class: "form", novalidate: true },
+    lead && h("p", { class: "lead" }, lead),
+    fields,
+    alert,
+    h("div", { class: "form-end" }, button(t("cancel"), () => dialog.close(), { "data-testid": "cancel" }), go),
+  );
+  const say = (message) => {
+    alert.textContent = message;
+    alert.hidden = !message;
+  };
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    for (const control of form.querySelectorAll("[aria-invalid]")) complain(control, "");
+    say("");
+    const values = Object.fromEntries(new FormData(form));
+    const wrong = check(values, form.elements);
+    if (wrong) {
+      complain(...wrong);
+      wrong[0].focus();
+      return;
+    }
+    go.disabled = true;
+    try {
+      await send(values, form);
+      dialog.close("sent");
+    } catch (error) {
+      showWrongFields(form, error);
+      say(error.message);
+    } finally {
+      go.disabled = false;
+    }
+  });
+  const dialog = open(title, form, { testid });
+  form.querySelector("input:not([type=radio]), textarea, select")?.focus();
+  return dialog;
+}
+
+function showWrongFields(form, error) {
+  for (const wrong of Array.isArray(error.data) ? error.data : []) {
+    const control = form.elements[wrong.field.split(".")[1]];
+    if (control?.id) complain(control, wrong.message);
+  }
+}
+
+/** Where a client asks before it destroys: `send` runs on yes. */
+export function confirm({ title, lead, submit, send }) {
+  return openForm({ title, lead, fields: [], submit, danger: true, send, testid: "confirm" });
+}
+
+export function toast(message, kind = "") {
+  const shown = h("p", { class: `toast ${kind}` }, message);
+  fill(byId("toasts"), shown);
+  setTimeout(() => shown.remove(), 6000);
+}
+
+export function emptyState(title, more, action = null) {
+  return h("div", { class: "state", "data-testid": "empty" }, h("p", { class: "state-title" }, title), h("p", {}, more), action);
+}
+
+export function failedState(error, retry) {
+  return h(
+    "div",
+    { class: "state failed", role: "alert", "data-testid": "failed" },
+    h("p", { class: "state-title" }, error.message),
+    button(t("retry"), retry, { "data-testid": "retry" }),
+  );
+}
+
+export function skeleton(lines = 3) {
+  const bones = Array.from({ length: lines }, (_, at) => h("span", { class: `bone bone-${at % 3}` }));
+  return h("div", { class: "skeleton", role: "status", "data-testid": "loading" }, h("span", { class: "unseen" }, t("loading")), bones);
+}
+
+/** Asks for the API key; resolves to whether one was given. */
+export function askForKey(keep, wasWrong) {
+  return new Promise((resolve) => {
+    const input = h("input", { name: "key", type: "password", autocomplete: "off", "data-testid": "key-input" });
+    const dialog = openForm({
+      title: t("keyTitle"),
+      fields: [field(t("keyLabel"), input, wasWrong ? t("keyWrong") : t("keyMore"))],
+      submit: t("keyUse"),
+      check: ({ key }) => (key.trim() ? null : [input, t("needed")]),
+      send: async ({ key }) => keep(key.trim()),
+      testid: "key-dialog",
+    });
+    if (wasWrong) complain(input, t("keyWrong"));
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "sent"));
+  });
+}

@@ -1,0 +1,73 @@
+// Builds elements. Data reaches the page as text nodes and attributes alone, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function build(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "value") node.value = value;
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...kept(children));
+  return node;
+}
+
+function kept(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+}
+
+/** An HTML element; `onclick` and the like are listeners, null and false are left out. */
+export function h(tag, attributes = {}, ...children) {
+  return build(document.createElement(tag), attributes, children);
+}
+
+/** An SVG element. */
+export function s(tag, attributes = {}, ...children) {
+  return build(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export function fill(node, ...children) {
+  node.replaceChildren(...kept(children));
+  return node;
+}
+
+/** What stands now where `node` stood before its panel was drawn anew, or null. */
+export function twin(node) {
+  const alike = [...document.querySelectorAll(`[data-testid="${node.dataset.testid}"]`)];
+  return alike.find((other) => other.getAttribute("aria-label") === node.getAttribute("aria-label")) ?? null;
+}
+
+/** Draws, and leaves the focus on the twin of what had it. */
+export function keepingFocus(draw) {
+  const focused = document.activeElement;
+  draw();
+  if (!focused.isConnected) twin(focused)?.focus({ preventScroll: true });
+}
+
+export const byId = (id) => document.getElementById(id);
+
+export function button(text, onclick, attributes = {}) {
+  return h("button", { type: "button", onclick, ...attributes }, text);
+}
+
+export function badge(text, kind = "") {
+  return h("span", { class: `badge ${kind}`.trim() }, text);
+}
+
+/** A labelled control; `hint` is tied to it, and so is the place for what is wrong with it. */
+export function field(label, control, hint = "") {
+  control.id ||= `field-${(field.count = (field.count ?? 0) + 1)}`;
+  const about = h("p", { class: "hint", id: `${control.id}-about` }, hint);
+  control.setAttribute("aria-describedby", about.id);
+  return h("div", { class: "field" }, h("label", { for: control.id }, label), control, about);
+}
+
+/** Marks a control of `field` as wrong, or as right again where `message` is empty. */
+export function complain(control, message) {
+  const about = byId(`${control.id}-about`);
+  control.toggleAttribute("aria-invalid", Boolean(message));
+  if (message) control.setAttribute("aria-invalid", "true");
+  about.classList.toggle("wrong", Boolean(message));
+  if (message) about.textContent = message;
+}

@@ -1,0 +1,99 @@
+"""The routes that ask: a question, what became of it, and the events of its conversation as they happen."""
+
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from pipeline.domain.ids import answer_id
+from pipeline.web.access import Caller, Reader, Writer
+from pipeline.web.envelope import ApiError, Envelope, FieldError, no_conversation, ok, wrong_fields
+from pipeline.web.items import answer_event
+from pipeline.web.parts import PartsOf
+from pipeline.web.shapes import DEFAULT_CONVERSATION, Asked, Named, Question, SessionId
+from pipeline.web.streaming import EventStream
+from schemas.events import AnswerReady, QuestionAsked, ReportReady
+from schemas.wire import UserId
+
+router = APIRouter(prefix="/api", tags=["questions"], generate_unique_id_function=lambda route: route.name)
+
+
+@router.post("/questions", summary="Ask a question", status_code=202)
+async def ask(caller: Writer, parts: PartsOf, body: Question) -> Envelope[Asked]:
+    """Published, and no more: what becomes of it is told by its events and its answer."""
+    question = QuestionAsked(
+        **dict(body)
+        | {
+            "user_id": _asker(caller, body.user_id),
+            "question_id": body.question_id or str(uuid4()),
+            "asked_at": body.asked_at or parts.clock(),
+        }
+    )
+    _check_metadata(question)
+    asked = Asked.model_validate(question, from_attributes=True)
+    parts.hub.note_asked(asked.question_id, asked.conversation_id, asked.user_id)
+    await parts.publisher.publish(question, {})
+    return ok(asked, 202)
+
+
+def _asker(caller: Caller, user_id: UserId | None) -> UserId:
+    try:
+        return caller.user(user_id)
+    except ApiError as exc:
+        if exc.code != 422:
+            raise
+        raise wrong_fields(FieldError(field="body.userId", message="say whose: the key is not one user's")) from exc
+
+
+def _check_metadata(question: QuestionAsked) -> None:
+    """Metadata is whatever JSON; some of what Python reads as such cannot be written: half a character, too deep."""
+    try:
+        question.to_json()
+    except (ValueError, RecursionError) as exc:
+        raise wrong_fields(FieldError(field="body.metadata", message="it cannot be written as JSON")) from exc
+
+
+@router.get(
+    "/answers/{question_id:path}",
+    summary="Read the answer to a question",
+    response_model=Envelope[ReportReady | AnswerReady],
+    responses={202: {"model": Envelope[None], "description": "The question is known, and not answered yet."}},
+)
+async def read_answer(
+    caller: Reader,
+    parts: PartsOf,
+    question_id: Annotated[Named, Path(description="The question.")],
+    session_id: SessionId = DEFAULT_CONVERSATION,
+) -> Envelope[ReportReady | AnswerReady] | JSONResponse:
+    """A failed answer is one, too: its status and reason say so."""
+    answer = await parts.store.message(session_id, answer_id(question_id))
+    if answer is not None and caller.may_see(answer.user_id):
+        return ok(answer_event(answer))
+    question = await parts.store.message(session_id, question_id)
+    if question is None or not caller.may_see(question.user_id):
+        note = parts.hub.asked(question_id, session_id, caller.may_see)
+        if note is None:
+            raise no_conversation()
+        if note.refused is not None:
+            raise ApiError(409, f"the question was refused: {note.refused}")
+    pending = ok(None, 202, "not answered yet")
+    return JSONResponse(pending.model_dump(mode="json"), 202)
+
+
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Server-sent events."}
+}
+
+
+@router.get(
+    "/events", summary="Hear a conversation's events from now on", response_class=StreamingResponse, responses=_STREAM
+)
+async def hear_events(
+    caller: Reader,
+    parts: PartsOf,
+    session_id: SessionId = DEFAULT_CONVERSATION,
+    within: Annotated[int, Query(ge=1, le=3600, description="Seconds until the stream ends.")] = 300,
+) -> EventStream:
+    """turn, extraction, guidance, answer, report, refused, each with its event as JSON; ended where hearing failed."""
+    return EventStream(parts.hub, session_id, caller.may_see, within)

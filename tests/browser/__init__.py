@@ -1,0 +1,1 @@
+"""The inspection page in headless Chromium, against the HTTP API and a worker."""

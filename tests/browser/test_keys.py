@@ -1,0 +1,71 @@
+"""The page where keys are set."""
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from tests.browser.stage import ADA, BO, Stage
+from tests.browser.visiting import Visit, visiting
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def keyed(browser: Browser, stage: Stage) -> AsyncIterator[Visit]:
+    async with visiting(browser, stage.keyed_address) as visit:
+        visit.foreseen.add("status of 401")
+        yield visit
+
+
+async def use(visit: Visit, key: str) -> None:
+    await visit.of("key-dialog", "key-input").fill(key)
+    await visit.of("key-dialog", "submit").click()
+
+
+async def test_a_key_is_asked_for_and_a_wrong_one_refused(keyed: Visit) -> None:
+    """Nothing is shown without one; a wrong one is asked for again; it is kept for this tab and in no address."""
+    await keyed.go()
+    await expect(keyed["key-dialog"]).to_be_visible()
+    await expect(keyed["conversation"]).to_have_count(0)
+    await use(keyed, "not-one-of-the-keys")
+    await expect(keyed["key-dialog"]).to_contain_text("This key is not known.")
+    await use(keyed, ADA)
+    await expect(keyed.page.locator("[data-id=ward]")).to_be_visible()
+    await keyed.page.reload()
+    await expect(keyed.page.locator("[data-id=ward]")).to_be_visible()
+    assert ADA not in keyed.page.url
+    assert await keyed.page.evaluate("[JSON.stringify(localStorage), document.cookie]") == ["{}", ""]
+
+
+async def test_a_key_bound_to_one_user_sees_no_other(keyed: Visit) -> None:
+    """No list, no address and no choice shows another's conversation; it looks as one that does not exist."""
+    keyed.foreseen.add("status of 404")
+    await keyed.page.goto(keyed.address)
+    await use(keyed, BO)
+    await expect(keyed.page.locator("[data-id=kitchen]")).to_be_visible()
+    await expect(keyed.page.locator("[data-id=ward]")).to_have_count(0)
+    assert await keyed["user"].locator("option").all_text_contents() == ["bo"]
+    looks = []
+    for session in ("ward", "there-is-none"):
+        await keyed.go(session, "ada")
+        await expect(keyed["talk"].get_by_test_id("empty")).to_be_visible()
+        await expect(keyed["point"]).to_have_count(0)
+        body = await keyed.page.locator("body").inner_text()
+        assert "nurse" not in body
+        looks.append(body.replace(session, "…"))
+    assert looks[0] == looks[1]
+
+
+async def test_a_key_without_admin_cannot_forget_a_user(keyed: Visit) -> None:
+    """The choice is barred and says which scope it needs; with another's key the conversation is gone."""
+    keyed.foreseen.add("status of 404")
+    await keyed.page.goto(f"{keyed.address}?session_id=ward")
+    await use(keyed, ADA)
+    await keyed["forget"].click()
+    await expect(keyed.of("forget-dialog", "forget-user")).to_be_disabled()
+    await expect(keyed["forget-dialog"]).to_contain_text("admin")
+    await keyed.of("forget-dialog", "cancel").click()
+    await keyed["key-button"].click()
+    await use(keyed, BO)
+    await expect(keyed["talk"].get_by_test_id("empty")).to_be_visible()
+    await expect(keyed.page.locator("[data-id=kitchen]")).to_be_visible()
+    await expect(keyed.page.locator("[data-id=ward]")).to_have_count(0)
