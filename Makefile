@@ -32,7 +32,7 @@ test-kafka: setup
 
 # The inspection page in headless Chromium, Debian's or the one that ROLESTREAM_TEST_CHROMIUM names.
 test-browser: setup
-	.venv/bin/python -m pytest tests/browser
+	.venv/bin/python -m pytest --numprocesses 2 --dist loadfile tests/browser
 
 # The crash suite on a real Apache Kafka: a table, and build/chaos.json; needs what test-kafka does.
 chaos: setup

@@ -30,7 +30,7 @@ _BROKERS = rf"^\s*{_BROKER}(\s*,\s*{_BROKER})*\s*$"
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class KafkaSettings(_Group):
@@ -137,6 +137,11 @@ class ApiSettings(_Group):
     )
     requests_a_minute: int = Field(600, ge=1, description="At most so many requests a minute with one key.")
 
+    @field_validator("host")
+    @classmethod
+    def _without_brackets(cls, host: str) -> str:
+        return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
     @field_validator("keys")
     @classmethod
     def _each_is_a_key(cls, keys: SecretStr | None) -> SecretStr | None:
@@ -174,7 +179,7 @@ def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        return host.lower() == "localhost"
 
 
 class ModelSettings(_Group):
@@ -265,6 +270,7 @@ class Settings(BaseSettings):
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
+        hide_input_in_errors=True,
     )
 
     kafka: KafkaSettings = KafkaSettings()

@@ -49,7 +49,11 @@ Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_sa
 
 
 def _is_small(metadata: dict[str, Any]) -> dict[str, Any]:
-    if len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode(errors="replace")) > MAX_METADATA:
+    try:
+        size = len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode())
+    except UnicodeEncodeError as exc:
+        raise ValueError("metadata holds half a character (a surrogate without its other half): remove it") from exc
+    if size > MAX_METADATA:
         raise ValueError(f"metadata is larger than {MAX_METADATA} bytes of JSON: keep it where you can look it up")
     return metadata
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from schemas.role import MAX_QUOTE, QuoteText
-from schemas.wire import ConversationId, Moment, QuestionId, UserId, Wire
+from schemas.wire import ConversationId, Moment, NoNul, QuestionId, UserId, Wire
 
 Category = Literal["PREFERENCE", "PERSONAL_INFO", "HABIT", "OTHER"]
 FeatureSource = Literal["CHAT_EXTRACT", "MANUAL", "SYSTEM"]
@@ -60,11 +60,11 @@ class FeatureChange(Wire):
     """One thing that a turn, a command or the weekly check says about one feature."""
 
     operation: FeatureOperation = "OBSERVE"
-    slot: Slot
+    slot: Annotated[Slot, NoNul]
     """What the fact is about, such as "milk"; of FORGET the words that were asked to be forgotten will do."""
-    value: Annotated[str, StringConstraints(max_length=MAX_VALUE)] = ""
+    value: Annotated[str, StringConstraints(max_length=MAX_VALUE), NoNul] = ""
     """What is so, such as "low sugar"; needed to observe."""
-    content: Content = ""
+    content: Annotated[Content, NoNul] = ""
     """The whole of it in one sentence, in the language of the user."""
     category: Category = "OTHER"
     quote: Annotated[str, StringConstraints(max_length=MAX_QUOTE)] = ""

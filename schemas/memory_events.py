@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, model_validator
 from schemas.events import Cost, derived_id
 from schemas.features import MAX_CHANGES, Category, Content, FeatureChange, FeatureSource, Slot, Value
 from schemas.role import Name
-from schemas.wire import ConversationId, Identifier, Moment, QuestionId, UserId, Wire
+from schemas.wire import ConversationId, Identifier, Moment, NoNul, QuestionId, UserId, Wire
 
 CommandKind = Literal[
     "ADD_FEATURE", "EDIT_FEATURE", "DELETE_FEATURE", "CORRECT_ROLE", "FORGET_CONVERSATION", "FORGET_ROLE", "FORGET_USER"
@@ -66,15 +66,17 @@ class MemoryCommand(Wire):
     """Of CORRECT_ROLE, FORGET_CONVERSATION and FORGET_ROLE."""
     feature_id: str | None = None
     """Of EDIT_FEATURE and DELETE_FEATURE; the slot will do instead."""
-    slot: Slot | None = None
-    value: Value | None = None
-    content: Content = ""
+    slot: Annotated[Slot, NoNul] | None = None
+    value: Annotated[Value, NoNul] | None = None
+    content: Annotated[Content, NoNul] = ""
     category: Category = "OTHER"
     version: int | None = Field(default=None, ge=1)
     """Of EDIT_FEATURE and CORRECT_ROLE (there a turn): refused where it has moved on."""
-    identities: list[Name] = Field(default=[], max_length=5)
+    corrections: int | None = Field(default=None, ge=0)
+    """Of CORRECT_ROLE: how many corrections the newest entry had when it was read; refused where it has more."""
+    identities: list[Annotated[Name, NoNul]] = Field(default=[], max_length=5)
     """Of CORRECT_ROLE: who the user is."""
-    denies: list[Name] = Field(default=[], max_length=10)
+    denies: list[Annotated[Name, NoNul]] = Field(default=[], max_length=10)
     """Of CORRECT_ROLE: who the user is not."""
 
     @model_validator(mode="after")

@@ -19,11 +19,21 @@ _INNER, _END = r"[^\x00-\x1f\x7f-\x9f]", r"[^\s\x00-\x1f\x7f-\x9f]"
 Identifier = StringConstraints(min_length=1, max_length=200, pattern=f"^{_END}({_INNER}*{_END})?$")
 
 
+def without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("it holds a NUL character: remove it")
+    return text
+
+
+#: Of a text that is taken in; what was stored before it was asked for is read as it is.
+NoNul = AfterValidator(without_nul)
+
+
 def _assume_utc(value: object) -> object:
-    """Read a time without an offset as UTC, as every sender that leaves it out means it."""
+    """Read a time without an offset as UTC, and a date as its first moment, as every sender of one means it."""
     if isinstance(value, datetime) and value.tzinfo is None:
         return value.replace(tzinfo=UTC)
-    if isinstance(value, str) and "T" in value.upper():
+    if isinstance(value, str) and ("T" in value.upper() or "-" in value):
         try:
             return _assume_utc(datetime.fromisoformat(value))
         except ValueError:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from pipeline.errors import SettingsInvalid
 from pipeline.settings import Settings, load_settings
@@ -129,15 +130,29 @@ def test_a_wrong_api_key_is_told_by_its_place_alone(keys: str, says: str, monkey
     assert "the-key" not in str(failure.value)
 
 
+def test_an_error_of_the_settings_shows_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the error underneath, which a traceback prints."""
+    monkeypatch.setenv("ROLESTREAM_API__KEYS", f"[{ADA}, {ADA}]")
+    monkeypatch.setenv("ROLESTREAM_API__PORT", "70000")
+    with pytest.raises(ValidationError) as failure:
+        Settings()
+    assert "a key is there twice" in str(failure.value)
+    assert "the-key" not in str(failure.value)
+    assert "70000" not in str(failure.value)
+
+
 @pytest.mark.parametrize(
     ("host", "is_open"),
-    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("0.0.0.0", False), ("::", False), ("a.example", False)],
+    [
+        *((name, True) for name in ("127.0.0.1", "localhost", "LOCALHOST", "::1", "[::1]")),
+        *((name, False) for name in ("0.0.0.0", "::", "[::]", "a.example", "localhost.example")),
+    ],
 )
 def test_without_keys_the_api_is_for_this_machine(host: str, is_open: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where others could reach it, keys are asked for at the start."""
     monkeypatch.setenv("ROLESTREAM_API__HOST", host)
     if is_open:
-        assert load_settings().api.host == host
+        assert load_settings().api.host == host.strip("[]")  # as a socket takes it
     else:
         with pytest.raises(SettingsInvalid, match="set KEYS"):
             load_settings()

@@ -26,27 +26,37 @@ class Patience:
     def __init__(self, service: str, away: tuple[type[BaseException], ...], limit: float | None = None) -> None:
         self._service, self._away, self._limit = service, away, limit
         self._waiting = 0
+        self._is_said = False
 
     @property
     def is_away(self) -> bool:
         """Whether a call is waiting for the service."""
         return self._waiting > 0
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the last outage that was said has ended; an attempt that succeeds ends it."""
+        return not self._is_said
+
     async def __call__(self, attempt: Callable[[], Awaitable[T]]) -> T:
         try:
-            return await attempt()
+            result = await attempt()
         except self._away as exc:
-            self._begin_waiting(exc)
-            failure = exc
-        try:
-            result = await self._wait_out(attempt, failure)
-        except BaseException:
-            self._waiting -= 1
-            raise
-        self._end_waiting()
+            result = await self._wait_out(attempt, exc)
+        if self._is_said and not self._waiting:
+            log.warning("%s is back", self._service, extra={"action": "outage_ended"})
+            self._is_said = False
         return result
 
     async def _wait_out(self, attempt: Callable[[], Awaitable[T]], failure: BaseException) -> T:
+        self._say_once(failure)
+        self._waiting += 1
+        try:
+            return await self._try_again(attempt, failure)
+        finally:
+            self._waiting -= 1
+
+    async def _try_again(self, attempt: Callable[[], Awaitable[T]], failure: BaseException) -> T:
         pause, begun = _FIRST_PAUSE, time.monotonic()
         while True:
             if self._limit is not None and time.monotonic() - begun + pause > self._limit:
@@ -58,16 +68,11 @@ class Patience:
             except self._away as exc:
                 failure = exc
 
-    def _begin_waiting(self, exc: BaseException) -> None:
-        """However many calls wait, the outage is said once."""
-        if not self._waiting:
+    def _say_once(self, exc: BaseException) -> None:
+        """However many calls wait, and give up."""
+        if not self._is_said:
             log.warning("%s is away, waiting: %s", self._service, _first_line(exc), extra={"action": "outage_began"})
-        self._waiting += 1
-
-    def _end_waiting(self) -> None:
-        self._waiting -= 1
-        if not self._waiting:
-            log.warning("%s is back", self._service, extra={"action": "outage_ended"})
+        self._is_said = True
 
 
 def _first_line(exc: BaseException) -> str:

@@ -135,6 +135,8 @@ async def _correct_role(command: MemoryCommand, record: Record, services: Servic
             return _done(command, record, version=entry.turn)
         if not has_begun and command.version not in (None, entry.turn):
             return _refused(command, f"the role has moved on to turn {entry.turn} since it was read", record)
+        if not has_begun and command.corrections is not None and len(entry.corrections) > command.corrections:
+            return _refused(command, "the role has moved on: it was corrected since it was read", record)
         changed = corrected(
             entry,
             command,

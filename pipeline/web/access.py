@@ -1,12 +1,12 @@
 """Who may do what: keys, what they are bound to, and the dependencies by which routes ask."""
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from ipaddress import ip_address
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -16,6 +16,7 @@ from schemas.wire import UserId
 
 Scope = Literal["read", "write", "admin"]
 _ALL: frozenset[Scope] = frozenset({"read", "write", "admin"})
+_HOST = re.compile(r"(\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(:[0-9]{1,5})?")
 
 
 def _digest(secret: str) -> bytes:
@@ -89,7 +90,8 @@ class Access:
 
     def accepts_origin(self, origin: str, host: str) -> bool:
         """Whether a page of that origin may change something: ours, as the Host header names us, or an allowed one."""
-        return self.allows_origin(origin) or origin.partition("://")[2].lower() == host.lower() != ""
+        scheme, _, name = origin.lower().partition("://")
+        return self.allows_origin(origin) or (scheme in ("http", "https") and name == host.lower() != "")
 
     def allows_origin(self, origin: str) -> bool:
         """Whether a page of another origin may read our answers."""
@@ -98,10 +100,8 @@ class Access:
 
 def _name(host: str) -> str:
     """The name of a Host header, without its port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    found = _HOST.fullmatch(host.lower())
+    return (found["address"] or found["name"]) if found else ""
 
 
 def _is_loopback(name: str) -> bool:

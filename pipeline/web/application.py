@@ -16,7 +16,7 @@ from pipeline.errors import BadEvent, Outage
 from pipeline.web import conversations, forgetting, memory, questions
 from pipeline.web.access import Access, Anyone, Scope
 from pipeline.web.envelope import ERRORS, ApiError, Envelope, FieldError, ok, wrong_fields
-from pipeline.web.limits import Buckets, Gate
+from pipeline.web.limits import DOCUMENT, Buckets, Gate
 from pipeline.web.parts import WebParts
 
 PAGE = Path(__file__).parent / "page"
@@ -28,7 +28,7 @@ def application(parts: WebParts, access: Access, *, requests_a_minute: int) -> F
     app = FastAPI(
         title="Rolestream",
         version=version("rolestream"),
-        openapi_url="/api/openapi.json",
+        openapi_url=DOCUMENT,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -71,11 +71,22 @@ def _serve_page(app: FastAPI) -> None:
 def _of_http(exc: HTTPException) -> ApiError:
     """An error of the framework's: no such path, the wrong method, a body that is no JSON or too large."""
     headers = dict(exc.headers or {})
+    if exc.status_code == 400 and isinstance(exc.__cause__, (ValueError, RecursionError)):
+        return ApiError(400, _unreadable(exc.__cause__), headers=headers)
     if exc.status_code == 404:
         return ApiError(404, "there is nothing under this path", headers=headers)
     if exc.status_code == 405:
         return ApiError(405, "this path does not take that method", headers={"Allow": "GET, HEAD"} | headers)
     return ApiError(exc.status_code, exc.detail, headers=headers)
+
+
+def _unreadable(cause: Exception) -> str:
+    """Why a body cannot be read as JSON, beside wrong grammar."""
+    if isinstance(cause, UnicodeDecodeError):
+        return "the body is not UTF-8: send it as UTF-8"
+    if isinstance(cause, RecursionError):
+        return "the body is nested too deeply: send fewer lists and objects in one another"
+    return "the body holds a number of too many digits: send it as a text"
 
 
 def _of_validation(exc: RequestValidationError) -> ApiError:

@@ -29,6 +29,7 @@ async def correct_role(
         user_id=conversation.user_id,
         conversation_id=session_id,
         version=body.turn,
+        corrections=body.corrections,
         identities=body.identities,
         denies=body.denies,
     )

@@ -12,7 +12,7 @@ from schemas.events import QuestionRefused
 from schemas.memory_events import CommandDone, MemoryCommand
 from schemas.wire import Wire
 
-#: How many questions are remembered as asked here, the last ones.
+#: How many questions are remembered as asked here or refused, the last ones.
 MAX_ASKED = 10_000
 #: How many events wait for one client before it is cut off.
 MAX_WAITING = 1000
@@ -22,7 +22,7 @@ _TAKEN = "conversationId: it cannot be used; open a conversation of your own"
 
 @dataclass
 class Note:
-    """A question that was asked here."""
+    """A question that was asked here, or that was refused wherever it was asked."""
 
     user_id: str
     refused: str | None = None
@@ -79,8 +79,7 @@ class Hub:
             if event.processor != "conversation-logging":
                 return  # the turn went on, and its own events say how
             event = _discreet(event)
-            if note := self._asked.get((event.conversation_id, event.question_id, event.user_id)):
-                note.refused = event.reason
+            self._note(event.question_id, event.conversation_id, event.user_id).refused = event.reason
         for stream in self._streams.get(getattr(event, "conversation_id", ""), ()):
             stream.tell(event)
 
@@ -138,9 +137,13 @@ class Hub:
 
     def note_asked(self, question_id: str, conversation_id: str, user_id: str) -> None:
         """Remember that a question was asked, before it is published."""
-        self._asked[conversation_id, question_id, user_id] = Note(user_id)
+        self._note(question_id, conversation_id, user_id).refused = None
+
+    def _note(self, question_id: str, conversation_id: str, user_id: str) -> Note:
+        note = self._asked.setdefault((conversation_id, question_id, user_id), Note(user_id))
         while len(self._asked) > MAX_ASKED:
             self._asked.popitem(last=False)
+        return note
 
     def asked(self, question_id: str, conversation_id: str, may_see: Callable[[str], bool]) -> Note | None:
         """What is remembered of a question, where a user asked it that may be seen."""

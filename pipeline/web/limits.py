@@ -1,7 +1,9 @@
 """What stands before the routes: whose page is asking, how often, how much, and the headers of every answer."""
 
+import asyncio
 import logging
 import math
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -19,9 +21,14 @@ log = logging.getLogger(__name__)
 
 #: The largest body, in bytes.
 MAX_BODY = 1_000_000
+#: Seconds in which some of a body has to come.
+BODY_PATIENCE = 30
 #: How many callers' buckets are kept, those that were used last.
 MAX_BUCKETS = 10_000
 
+#: Where the OpenAPI document is, which everybody may read.
+DOCUMENT = "/api/openapi.json"
+_JSON = re.compile(r"\s*application/([\w.-]+\+)?json\s*(;.*)?", re.IGNORECASE)
 _CHANGES_NOTHING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
@@ -65,14 +72,42 @@ class TooLarge(HTTPException):
     """Raised while a route reads its body, through which the framework lets no other error pass unchanged."""
 
     def __init__(self) -> None:
-        super().__init__(413, f"the body is larger than {MAX_BODY} bytes", {"Connection": "close"})
+        super().__init__(413, f"the body is larger than {MAX_BODY} bytes")
+
+
+class TooSlow(HTTPException):
+    """Raised as TooLarge is."""
+
+    def __init__(self) -> None:
+        super().__init__(408, "the body stopped coming: send it at once")
+
+
+class _Body:
+    """A request's body, which fails once it is too large, however it is sent, and where no more of it comes."""
+
+    def __init__(self, receive: Receive, is_there: bool, patience: float | None) -> None:
+        self._receive, self._patience, self._size = receive, patience, 0
+        self.is_read = not is_there
+
+    async def receive(self) -> Message:
+        try:
+            async with asyncio.timeout(None if self.is_read else self._patience):
+                message = await self._receive()
+        except TimeoutError as exc:
+            raise TooSlow from exc
+        self.is_read = not message.get("more_body", False)
+        self._size += len(message.get("body", b""))
+        if self._size > MAX_BODY:
+            raise TooLarge
+        return message
 
 
 class Gate:
     """Lets a request through to the routes, or answers it with what is wrong; sets the headers of both."""
 
-    def __init__(self, app: ASGIApp, access: Access, buckets: Buckets) -> None:
+    def __init__(self, app: ASGIApp, access: Access, buckets: Buckets, *, body_patience: float = BODY_PATIENCE) -> None:
         self._app, self._access, self._buckets = app, access, buckets
+        self._body_patience = body_patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -80,12 +115,16 @@ class Gate:
             return
         headers, begun = Headers(scope=scope), False
         origin = headers.get("Origin", "")
+        patience = None if scope["method"] in _CHANGES_NOTHING else self._body_patience  # no route waits for it
+        body = _Body(receive, _has_body(headers), patience)
 
         async def dressed(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
-                begun = True
-                self._dress(MutableHeaders(scope=message), scope["path"], origin)
+                begun, told = True, MutableHeaders(scope=message)
+                self._dress(told, scope["path"], origin)
+                if not body.is_read:  # nobody will
+                    told["Connection"] = "close"
             await send(message)
 
         try:
@@ -93,11 +132,11 @@ class Gate:
                 await early(scope, receive, dressed)
                 return
             self._refuse(scope, headers)
-            await self._app(scope, _limited(receive), dressed)
+            await self._app(scope, body.receive, dressed)
         except ApiError as exc:
             await exc.response()(scope, receive, dressed)
-        except TooLarge as exc:
-            await ApiError(exc.status_code, exc.detail, headers=exc.headers or {}).response()(scope, receive, dressed)
+        except (TooLarge, TooSlow) as exc:
+            await ApiError(exc.status_code, exc.detail).response()(scope, receive, dressed)
         except Exception:
             log.exception("%s %r failed", scope["method"], scope["path"], extra={"action": "request_failed"})
             if not begun:  # else the server sees an answer without an end, and hangs up
@@ -121,9 +160,13 @@ class Gate:
         origin = headers.get("Origin")
         if scope["method"] not in _CHANGES_NOTHING and origin and not self._access.accepts_origin(origin, host):
             raise ApiError(403, "pages of this origin may change nothing: name it in ROLESTREAM_API__CORS_ORIGINS")
+        if scope["path"].startswith("/api/") and scope["path"] != DOCUMENT:
+            self._access.caller(headers.get("Authorization"))
         length = headers.get("Content-Length", "")
         if length.isdecimal() and int(length) > MAX_BODY:
             raise TooLarge
+        if _has_body(headers) and not _JSON.fullmatch(headers.get("Content-Type", "")):
+            raise ApiError(415, "the body is taken as JSON alone: send Content-Type: application/json")
 
     def _who(self, scope: Scope, headers: Headers) -> Hashable:
         """The key, where it is one; else the address, so that made-up keys get no buckets of their own."""
@@ -140,6 +183,10 @@ class Gate:
         headers.add_vary_header("Origin")
 
 
+def _has_body(headers: Headers) -> bool:
+    return headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in headers
+
+
 def _neighbourhood(address: str) -> str:
     """The address, of IPv6 the /64 that one caller has to itself."""
     try:
@@ -147,18 +194,3 @@ def _neighbourhood(address: str) -> str:
     except ValueError:
         return address
     return str(ip_network((found, 64), strict=False)) if isinstance(found, IPv6Address) else address
-
-
-def _limited(receive: Receive) -> Receive:
-    """The same body, which fails once it is too large, however it is sent."""
-    size = 0
-
-    async def limited() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > MAX_BODY:
-            raise TooLarge
-        return message
-
-    return limited

@@ -117,7 +117,9 @@ def _version(feature: UserFeature, if_match: str | None) -> int | None:
     if if_match is None or if_match == "*":
         return None
     version = int(if_match.strip('"'))
-    if version != feature.version:
+    if version > feature.version:
+        raise ApiError(412, f"the feature is at version {feature.version}, not {version} yet: read it again")
+    if version < feature.version:
         raise ApiError(412, f"the feature has moved on to version {feature.version}: read it again")
     return version
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from pipeline.domain.ids import answer_id
+from pipeline.errors import Outage
 from pipeline.web.access import Caller, Reader, Writer
 from pipeline.web.envelope import ApiError, Envelope, FieldError, no_conversation, ok, wrong_fields
 from pipeline.web.items import answer_event
@@ -33,7 +34,11 @@ async def ask(caller: Writer, parts: PartsOf, body: Question) -> Envelope[Asked]
     _check_metadata(question)
     asked = Asked.model_validate(question, from_attributes=True)
     parts.hub.note_asked(asked.question_id, asked.conversation_id, asked.user_id)
-    await parts.publisher.publish(question, {})
+    try:
+        await parts.publisher.publish(question, {})
+    except Outage as exc:
+        message = f"Kafka is away; the question may still be taken: ask again with questionId {asked.question_id}"
+        raise ApiError(503, message, headers={"Retry-After": "5"}) from exc
     return ok(asked, 202)
 
 

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipeline.errors import SettingsInvalid
+from pipeline.web.envelope import ApiError
 
 #: Seconds that answers under way get at a stop.
-_STOP_GRACE = 2
+_STOP_GRACE = 1
 _BACKLOG = 2048
 
 
@@ -22,12 +23,48 @@ class _Server(uvicorn.Server):
         yield
 
 
+class _Endable:
+    """An application whose requests under way can be given an end."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._limits: set[asyncio.Timeout] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
+
+        async def noting(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        limit = asyncio.timeout(None)
+        self._limits.add(limit)
+        try:
+            async with limit:
+                await self._app(scope, receive, noting)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if not has_begun:
+                stopping = ApiError(503, "the server is stopping: ask again later", headers={"Retry-After": "5"})
+                await stopping.response()(scope, receive, send)
+        finally:
+            self._limits.discard(limit)
+
+    def end(self, when: float) -> None:
+        """At this time of the loop's."""
+        for limit in self._limits:
+            limit.reschedule(when)
+
+
 @asynccontextmanager
 async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[int]:
     """Serve while the context is open, and give the port; raises SettingsInvalid when the address cannot be had."""
     listening = await _listen(host, port)
+    endable = _Endable(app)
     config = uvicorn.Config(
-        app,
+        endable,
         http="h11",
         ws="none",
         lifespan="off",
@@ -36,7 +73,7 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[int]:
         access_log=False,
         server_header=False,
         proxy_headers=False,  # an address that its caller may choose limits nobody
-        timeout_graceful_shutdown=_STOP_GRACE,
+        timeout_graceful_shutdown=_STOP_GRACE + 1,
     )
     server = _Server(config)
     running = asyncio.create_task(server.serve([listening]))
@@ -44,6 +81,7 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[int]:
         yield listening.getsockname()[1]
     finally:
         server.should_exit = True
+        endable.end(asyncio.get_running_loop().time() + _STOP_GRACE)
         await running
 
 

@@ -3,12 +3,14 @@
 from typing import Annotated, Literal
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from pipeline.domain.features import EMPTY
+from pipeline.domain.slots import folded
 from schemas.events import Cost, QuestionAsked
 from schemas.features import Category, Content, Earlier, FeatureSource, FeatureStatus, Seen, Slot, Value
-from schemas.role import Decision, Name
-from schemas.wire import ConversationId, Identifier, Moment, QuestionId, UserId, Wire
+from schemas.role import MAX_CORRECTIONS, Decision, Name
+from schemas.wire import ConversationId, Identifier, Moment, NoNul, QuestionId, UserId, Wire
 
 #: The conversation that is meant where none is named.
 DEFAULT_CONVERSATION = ConversationId("__default__")
@@ -19,6 +21,15 @@ SessionId = Annotated[ConversationId, Identifier, Query(description="The convers
 Named = Annotated[str, Identifier]
 ForUser = Annotated[Named | None, Query(description="Whose; may be left out where the key is one user's.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="The most items of a page.")]
+
+
+def _says_something(text: str) -> str:
+    if not folded(text):
+        raise ValueError(EMPTY)
+    return text
+
+
+_Said = AfterValidator(_says_something)
 
 
 class MessageMetadata(Wire):
@@ -111,9 +122,9 @@ class Feature(Wire):
 class NewFeature(Wire):
     """A fact to be kept."""
 
-    slot: Slot
-    value: Value
-    content: Content = ""
+    slot: Annotated[Slot, NoNul, _Said]
+    value: Annotated[Value, NoNul, _Said]
+    content: Annotated[Content, NoNul] = ""
     category: Category = "OTHER"
     by: Literal["user", "admin"] = "user"
     """`admin` needs the scope admin."""
@@ -122,8 +133,8 @@ class NewFeature(Wire):
 class FeatureEdit(Wire):
     """What a kept fact is to say."""
 
-    value: Value
-    content: Content = ""
+    value: Annotated[Value, NoNul, _Said]
+    content: Annotated[Content, NoNul] = ""
     category: Category | None = None
     """The same as before where it is left out."""
 
@@ -131,10 +142,12 @@ class FeatureEdit(Wire):
 class Correction(Wire):
     """Who the user is, and is not."""
 
-    identities: list[Name] = Field(default=[], max_length=5)
-    denies: list[Name] = Field(default=[], max_length=10)
+    identities: list[Annotated[Name, NoNul, _Said]] = Field(default=[], max_length=5)
+    denies: list[Annotated[Name, NoNul, _Said]] = Field(default=[], max_length=10)
     turn: int | None = Field(default=None, ge=1, le=LAST_TURN)
     """The turn of the role that was read: refused where it has moved on."""
+    corrections: int | None = Field(default=None, ge=0, le=MAX_CORRECTIONS)
+    """How many corrections its document had then: refused where it has more."""
 
 
 class CommandSent(Wire):

@@ -55,6 +55,22 @@ async def test_what_another_client_asks_appears_by_itself(visit: Visit, stage: S
     await expect(visit["stages"]).to_have_count(0)
 
 
+async def test_a_question_that_takes_long_says_so(visit: Visit) -> None:
+    """Eight seconds after it was asked, where no stage comes; the stage that it waits for stays marked."""
+    asked = '{"code": 202, "status": "success", "message": "", "data": null}'
+    await visit.page.route("**/api/questions", lambda route: route.fulfill(status=202, body=asked))
+    await visit.page.route("**/api/answers/*", lambda route: route.fulfill(status=202, body=asked))
+    await visit.page.clock.install()
+    await visit.go("ward", "ada")
+    await visit["ask-text"].fill("Is anybody there?")
+    await visit["ask-send"].click()
+    await expect(visit["stage-asked"]).to_have_attribute("data-state", "reached")
+    await expect(visit["slow"]).to_have_count(0)
+    await visit.page.clock.fast_forward(8000)
+    await expect(visit["slow"]).to_contain_text("Still waiting")
+    await expect(visit["stage-logged"]).to_have_attribute("data-state", "waiting")
+
+
 @pytest.mark.parametrize("words", ["", "  "])
 async def test_a_question_without_words_is_not_asked(visit: Visit, words: str) -> None:
     """Nothing is sent; the focus goes where the words belong."""

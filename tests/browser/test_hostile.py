@@ -28,6 +28,17 @@ async def test_hostile_text_stays_text(visit: Visit, stage: Stage) -> None:
     await expect(visit.page).to_have_title("hostile · Rolestream")
 
 
+async def test_letters_that_turn_the_direction_turn_their_own_words_alone(visit: Visit, stage: Stage) -> None:
+    """What follows an id with an override of the direction still follows it, in the head and in the list."""
+    await stage.talk("\u202eevil", "u\u202eser", "I am a plumber.")
+    await visit.go("\u202eevil", "u\u202eser")
+    for place in (visit["where"], visit.page.locator("[data-id='\u202eevil'] .conversation-id")):
+        conversation, user = [await name.bounding_box() for name in await place.locator("bdi").all()]
+        assert conversation is not None
+        assert user is not None
+        assert conversation["x"] + conversation["width"] < user["x"]
+
+
 async def test_a_conversation_of_any_name_can_be_opened(visit: Visit, stage: Stage) -> None:
     """Ids with signs that mean something in an address or in markup are ids."""
     name = 'a/b?c=d&e#f "g" %20<h>'

@@ -26,8 +26,9 @@ async def test_a_key_is_asked_for_and_a_wrong_one_refused(keyed: Visit) -> None:
     await keyed.go()
     await expect(keyed["key-dialog"]).to_be_visible()
     await expect(keyed["conversation"]).to_have_count(0)
-    await use(keyed, "not-one-of-the-keys")
-    await expect(keyed["key-dialog"]).to_contain_text("This key is not known.")
+    for wrong in ("no-header-carries-密钥", "not-one-of-the-keys"):
+        await use(keyed, wrong)
+        await expect(keyed["key-dialog"]).to_contain_text("This key is not known.")
     await use(keyed, ADA)
     await expect(keyed.page.locator("[data-id=ward]")).to_be_visible()
     await keyed.page.reload()
@@ -37,7 +38,10 @@ async def test_a_key_is_asked_for_and_a_wrong_one_refused(keyed: Visit) -> None:
 
 
 async def test_a_key_bound_to_one_user_sees_no_other(keyed: Visit) -> None:
-    """No list, no address and no choice shows another's conversation; it looks as one that does not exist."""
+    """No list, no address and no choice shows another's conversation; it looks as one that does not exist.
+
+    Nothing is offered to be done with it, be it by a question as somebody else.
+    """
     keyed.foreseen.add("status of 404")
     await keyed.page.goto(keyed.address)
     await use(keyed, BO)
@@ -47,17 +51,22 @@ async def test_a_key_bound_to_one_user_sees_no_other(keyed: Visit) -> None:
     looks = []
     for session in ("ward", "there-is-none"):
         await keyed.go(session, "ada")
-        await expect(keyed["talk"].get_by_test_id("empty")).to_be_visible()
+        await expect(keyed["talk"].get_by_test_id("empty")).to_contain_text("No such user or conversation")
         await expect(keyed["point"]).to_have_count(0)
+        for offer in ("ask-text", "forget", "correct", "add-feature"):
+            await expect(keyed[offer]).not_to_be_visible()
         body = await keyed.page.locator("body").inner_text()
         assert "nurse" not in body
-        looks.append(body.replace(session, "…"))
+        looks.append(body)
     assert looks[0] == looks[1]
+    await keyed["new-conversation"].click()
+    await keyed.of("new-dialog", "new-user").fill("ada")
+    await keyed.of("new-dialog", "submit").click()
+    await expect(keyed["new-dialog"]).to_contain_text("no such user")
 
 
 async def test_a_key_without_admin_cannot_forget_a_user(keyed: Visit) -> None:
-    """The choice is barred and says which scope it needs; with another's key the conversation is gone."""
-    keyed.foreseen.add("status of 404")
+    """The choice is barred and says which scope it needs; another key starts afresh, with its own list."""
     await keyed.page.goto(f"{keyed.address}?session_id=ward")
     await use(keyed, ADA)
     await keyed["forget"].click()
@@ -66,6 +75,6 @@ async def test_a_key_without_admin_cannot_forget_a_user(keyed: Visit) -> None:
     await keyed.of("forget-dialog", "cancel").click()
     await keyed["key-button"].click()
     await use(keyed, BO)
-    await expect(keyed["talk"].get_by_test_id("empty")).to_be_visible()
+    await expect(keyed["where"]).to_have_text("kitchen · bo")
     await expect(keyed.page.locator("[data-id=kitchen]")).to_be_visible()
     await expect(keyed.page.locator("[data-id=ward]")).to_have_count(0)

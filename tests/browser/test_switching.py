@@ -5,7 +5,7 @@ import re
 from playwright.async_api import Browser, expect
 
 from tests.browser.stage import Stage
-from tests.browser.visiting import PHONE, Visit, visiting
+from tests.browser.visiting import PATIENCE, PHONE, Visit, visiting
 
 
 async def test_the_language_is_switched_and_remembered(visit: Visit) -> None:
@@ -24,6 +24,31 @@ async def test_the_language_is_switched_and_remembered(visit: Visit) -> None:
     await visit["language"].click()
     await expect(visit["correct"]).to_have_text("Correct…")
     assert await words.all_inner_texts() == english
+
+
+async def test_the_servers_english_sentences_are_marked_in_a_chinese_page(browser: Browser, stage: Stage) -> None:
+    """A lead in Chinese comes before one, no field is named as on the wire, and a receipt names what was removed."""
+    await stage.talk("chinese", "mei", "I am a nurse.")
+    async with visiting(browser, stage.address, locale="zh-CN") as visit:
+        visit.foreseen.add("status of 422")
+        await visit.go("chinese", "mei")
+        await visit["add-feature"].click()
+        await visit.of("add-dialog", "slot").evaluate("(field) => field.removeAttribute('maxlength')")
+        await visit.of("add-dialog", "slot").fill("x" * 1000)
+        await visit.of("add-dialog", "value").fill("y")
+        await visit.of("add-dialog", "submit").click()
+        alert = visit["add-dialog"].get_by_role("alert")
+        await expect(alert).to_contain_text("输入有误。")
+        await expect(alert.locator("[lang=en]")).to_contain_text("at most")
+        await expect(alert).not_to_contain_text("body.")
+        await visit.of("add-dialog", "cancel").click()
+        await visit["forget"].click()
+        await visit.of("forget-dialog", "confirm-id").fill("chinese")
+        await visit.of("forget-dialog", "forget-conversation").check()
+        await visit.of("forget-dialog", "submit").click()
+        names = visit.of("receipt", "removed").locator("tbody th")
+        await expect(names.filter(has_text="消息").first).to_be_visible(timeout=PATIENCE)
+        assert [name for name in await names.all_inner_texts() if not re.search("[\u4e00-\u9fff]", name)] == []
 
 
 async def test_the_theme_follows_the_system_until_it_is_chosen(browser: Browser, stage: Stage) -> None:

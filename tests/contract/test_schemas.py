@@ -8,7 +8,9 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from schemas.events import AnswerReady, GuidanceIssued, QuestionAsked, RoleExtracted, TurnLogged, derived_id
+from schemas.features import FeatureChange, KnownFeature
 from schemas.generate import FOLDER, schema_files
+from schemas.memory_events import MemoryCommand
 from schemas.role import Extraction
 from schemas.topics import TOPICS
 
@@ -63,6 +65,8 @@ def test_times_are_utc_to_the_millisecond() -> None:
     """What goes through MongoDB and back is the same time; one without an offset is UTC."""
     assert asked(askedAt="2026-05-01T14:30:15.123456+02:00").asked_at == NOW.replace(microsecond=123000)
     assert asked(askedAt="2026-05-01T12:30:15").asked_at == datetime(2026, 5, 1, 12, 30, 15, tzinfo=UTC)
+    assert asked(askedAt="2026-05-01 12:30:15").asked_at == datetime(2026, 5, 1, 12, 30, 15, tzinfo=UTC)
+    assert asked(askedAt="2026-05-01").asked_at == datetime(2026, 5, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +83,9 @@ def test_times_are_utc_to_the_millisecond() -> None:
         {"conversationId": "x" * 201},
         {"userId": None},
         {"askedAt": "yesterday"},
+        {"askedAt": "2026-13-01"},
+        {"metadata": {"\ud800": 1}},
+        {"metadata": {"a": ["\ud800"]}},
         {"sources": [{"title": "no id"}]},
     ],
 )
@@ -86,6 +93,31 @@ def test_a_bad_question_is_refused(fields: dict[str, object]) -> None:
     """Wrong types, empty and over-long text, NUL characters, unknown modes and bad ids never get in."""
     with pytest.raises(ValidationError):
         asked(**fields)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "name"),
+    [
+        ("ADD_FEATURE", {"slot": "a\x00b", "value": "x"}, "slot"),
+        ("ADD_FEATURE", {"slot": "x", "value": "a\x00b"}, "value"),
+        ("ADD_FEATURE", {"slot": "x", "value": "x", "content": "a\x00b"}, "content"),
+        ("CORRECT_ROLE", {"conversationId": "c", "identities": ["a\x00b"]}, "identities"),
+        ("CORRECT_ROLE", {"conversationId": "c", "denies": ["a\x00b"]}, "denies"),
+    ],
+)
+def test_a_command_holds_no_nul(kind: str, fields: dict[str, object], name: str) -> None:
+    """In none of its texts, which are kept."""
+    with pytest.raises(ValidationError, match=rf"{name}[\s\S]*it holds a NUL character: remove it"):
+        MemoryCommand.model_validate({"userId": "u", "kind": kind} | fields)
+
+
+@pytest.mark.parametrize("name", ["slot", "value", "content"])
+def test_no_nul_is_learnt_and_what_was_kept_is_still_read(name: str) -> None:
+    """A change that holds one is refused; a feature that was stored with one is told as before."""
+    fields = {"slot": "x", "value": "x", "content": "x"} | {name: "a\x00b"}
+    with pytest.raises(ValidationError, match="NUL"):
+        FeatureChange.model_validate(fields)
+    assert getattr(KnownFeature.model_validate(fields), name) == "a\x00b"
 
 
 def test_the_longest_text_is_taken_whole() -> None:

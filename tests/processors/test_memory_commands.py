@@ -192,6 +192,37 @@ async def test_a_correction_is_made_once(here: Here) -> None:
     assert (await newest(here)).identified_role.possible_identities[0] == "teacher"
 
 
+async def test_a_correction_does_not_overwrite_one_that_its_sender_has_not_read(here: Here) -> None:
+    """The second of two made on the same entry is refused, and its redelivery too; the first is answered again."""
+    await nurse(here)
+    first, second = (
+        about("CORRECT_ROLE", identities=[role], version=1, corrections=0, commandId=role) for role in ("pilot", "cook")
+    )
+    assert (await receipt_of(here, first)).status == "done"
+    corrected = await newest(here)
+    for _ in range(2):
+        receipt = await receipt_of(here, second)
+        assert (receipt.status, receipt.reason) == (
+            "refused",
+            "the role has moved on: it was corrected since it was read",
+        )
+    assert (await receipt_of(here, first)).status == "done"
+    assert await newest(here) == corrected
+    assert (await receipt_of(here, second.model_copy(update={"corrections": 1}))).status == "done"
+
+
+async def test_of_two_corrections_at_once_the_later_is_refused(here: Here) -> None:
+    """One that is made between the other's reading and writing counts as well."""
+    await nurse(here)
+    first, second = (
+        about("CORRECT_ROLE", identities=[role], corrections=0, commandId=role) for role in ("pilot", "cook")
+    )
+    worker = here.worker(meddled(here.store, replace_entry=lambda: carry_out(here, first)))
+    receipt = only(await memory_commands.handle(second, record("commands", time=LATER), worker), CommandDone)
+    assert receipt.status == "refused"
+    assert (await newest(here)).corrections == ["pilot"]
+
+
 async def test_a_correction_reaches_a_turn_that_was_being_learnt_from(here: Here) -> None:
     """A turn that read the role as it was, and is written after the correction, is corrected as well."""
     await nurse(here)

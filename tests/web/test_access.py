@@ -98,6 +98,9 @@ def test_the_user_is_the_one_named_or_the_only_one() -> None:
         ("127.0.0.1.evil.example", False),
         ("192.168.0.7:8080", False),
         ("[::1", False),
+        ("evil.com@localhost", False),
+        ("localhost/evil.com", False),
+        ("localhost:8080:1", False),
         ("", False),
     ],
 )
@@ -117,6 +120,8 @@ def test_without_keys_the_host_is_a_name_of_this_machine(host: str, is_ours: boo
         ("http://127.0.0.1:9090", False),
         ("http://localhost:8080", False),
         ("https://evil.example", False),
+        ("evil://127.0.0.1:8080", False),
+        ("127.0.0.1:8080", False),
         ("null", False),
         ("", False),
     ],

@@ -96,6 +96,22 @@ async def test_errors_come_in_the_envelope(app: FastAPI, method: str, path: str,
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b'{"dailySugar": "\xff"}', "the body is not UTF-8"),
+        (b'{"dailySugar": ' + b"1" * 5000 + b"}", "the body holds a number of too many digits"),
+        (b'{"dailySugar": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "the body is nested too deeply"),
+    ],
+)
+async def test_a_body_that_cannot_be_read_is_told_why(app: FastAPI, content: bytes, says: str) -> None:
+    """400, with what to send instead."""
+    async with calling(app) as client:
+        answer = await client.post("/api/wish", content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith(f"{says}: send ")
+
+
 async def test_an_error_brings_the_headers_that_say_how_to_go_on(app: FastAPI) -> None:
     """Which methods a path takes, when a service may be back, which version is there now."""
     async with calling(app) as client:

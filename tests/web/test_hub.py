@@ -141,6 +141,27 @@ async def test_a_refusal_is_of_who_asked() -> None:
     assert hub.asked("q", "d", everybody) is None
 
 
+async def test_a_refusal_is_known_wherever_it_was_asked() -> None:
+    """A question that another process published is refused here too, to its user alone, until it is asked again."""
+    hub = Hub()
+    hub.hear(refused("u", "c", "q", "metadata: send less"))
+    note = hub.asked("q", "c", lambda user: user == "u")
+    assert note is not None
+    assert note.refused == "metadata: send less"
+    assert hub.asked("q", "c", lambda user: user == "v") is None
+    hub.note_asked("q", "c", "u")
+    assert note.refused is None
+
+
+async def test_only_the_last_refusals_are_remembered() -> None:
+    """However many are heard."""
+    hub = Hub()
+    for number in range(MAX_ASKED + 1):
+        hub.hear(refused("u", "c", f"q{number}", "no"))
+    assert hub.asked("q0", "c", everybody) is None
+    assert hub.asked("q1", "c", everybody) is not None
+
+
 async def test_only_the_last_questions_are_remembered() -> None:
     """However many are asked."""
     hub = Hub()

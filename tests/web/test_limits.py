@@ -1,5 +1,7 @@
 """What stands before the routes: rate, size, origin, and the headers of every answer."""
 
+import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from pipeline.web import Access
 from pipeline.web.limits import MAX_BODY, MAX_BUCKETS, Buckets, Gate
@@ -74,9 +76,9 @@ async def test_each_key_has_its_rate_and_unknown_ones_that_of_their_address() ->
     ):
         async with calling(app, bearer=bearer) as client:
             codes.append((await client.get("/api/me")).status_code)
-    assert codes == [200, 200, 429, 200, 200, 200, 429]
+    assert codes == [200, 200, 429, 200, 401, 401, 429]
     async with calling(app, address="10.0.0.9") as client:
-        assert (await client.get("/api/me")).status_code == 200
+        assert (await client.get("/api/me")).status_code == 401
 
 
 async def test_one_network_of_ipv6_is_one_caller() -> None:
@@ -85,12 +87,12 @@ async def test_one_network_of_ipv6_is_one_caller() -> None:
     for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"):
         async with calling(app, address=address) as client:
             codes.append((await client.get("/api/me")).status_code)
-    assert codes == [200, 429, 200]
+    assert codes == [401, 429, 401]
 
 
 async def test_too_many_requests_are_told_when_to_go_on() -> None:
     """429 in the envelope with Retry-After; the page's files are not counted."""
-    async with calling(gate(requests_a_minute=1)) as client:
+    async with calling(gate(requests_a_minute=1), bearer="the-key-of-ada") as client:
         await client.get("/api/me")
         answer = await client.get("/api/me")
         assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
@@ -110,7 +112,7 @@ async def chunks(size: int) -> AsyncIterator[bytes]:
 
 async def test_a_body_is_bounded_however_it_is_sent() -> None:
     """One megabyte passes; more is 413, whether its length is told or it comes in chunks."""
-    async with calling(gate()) as client:
+    async with calling(gate(), **{"bearer": "the-key-of-ada", "Content-Type": "application/json"}) as client:
         assert (await client.post("/api/x", content=b"x" * MAX_BODY)).json() == {"bytes": MAX_BODY}
         assert (await client.post("/api/x", content=chunks(MAX_BODY))).json() == {"bytes": MAX_BODY}
         told = await client.post("/api/x", content=b"x" * (MAX_BODY + 1))
@@ -118,6 +120,103 @@ async def test_a_body_is_bounded_however_it_is_sent() -> None:
     for answer in (told, chunked):
         assert (answer.status_code, answer.json()["code"]) == (413, 413)
         assert answer.headers["Connection"] == "close"
+
+
+async def answer_to(app: Gate, *messages: Message) -> list[Message]:
+    """What is sent to a client that sends these messages and then nothing, and has not hung up."""
+    sent: list[Message] = []
+    coming = iter(messages)
+
+    async def receive() -> Message:
+        for message in coming:
+            return message
+        await asyncio.Event().wait()
+        raise AssertionError("nothing more comes")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"content-length", b"900000"), (b"content-type", b"application/json"), (b"host", b"localhost")]
+    scope = {"type": "http", "method": "POST", "path": "/api/x", "headers": headers, "query_string": b""}
+    await app(scope, receive, send)
+    return sent
+
+
+async def test_a_body_that_stops_coming_is_408() -> None:
+    """In the envelope, and the connection is closed."""
+    app = Gate(echo, Access([]), Buckets(600), body_patience=0.01)
+    for messages in ((), ({"type": "http.request", "body": b"{", "more_body": True},)):
+        start, body = await answer_to(app, *messages)
+        assert (start["status"], (b"connection", b"close") in start["headers"]) == (408, True)
+        assert json.loads(body["body"])["code"] == 408
+
+
+async def test_a_body_that_nobody_reads_keeps_no_connection() -> None:
+    """The connection is closed with the answer, a refusal or not; that of a body that was read stays."""
+
+    async def unread(scope: Scope, receive: Receive, send: Send) -> None:
+        await JSONResponse({})(scope, receive, send)
+
+    whole: Message = {"type": "http.request", "body": b"{}", "more_body": False}
+    closes = []
+    for app in (gate(), Gate(unread, Access([]), Buckets(600)), Gate(echo, Access([]), Buckets(600))):
+        start, _ = await answer_to(app, whole)
+        closes.append((start["status"], (b"connection", b"close") in start["headers"]))
+    assert closes == [(401, True), (200, True), (200, False)]
+
+
+async def test_whoever_has_sent_its_body_may_wait() -> None:
+    """A route that takes longer than a body may still hears of nothing but a client that hangs up."""
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await receive()
+        await JSONResponse({})(scope, receive, send)
+
+    app = Gate(slow, Access([]), Buckets(600), body_patience=0.01)
+    start, _ = await answer_to(app, {"type": "http.request", "body": b"{}", "more_body": False})
+    assert start["status"] == 200
+
+
+async def test_the_key_is_looked_at_before_the_body() -> None:
+    """401 whatever the body is, and none of it is read; the document takes no key."""
+
+    async def body() -> AsyncIterator[bytes]:
+        raise AssertionError("the body was read")
+        yield b""
+
+    async with calling(gate()) as client:
+        answers = [
+            await client.post("/api/questions", content=body()),
+            await client.post("/api/questions", content="{", headers={"Authorization": "Bearer wrong"}),
+            await client.get("/api/nowhere"),
+        ]
+        assert (await client.get("/api/openapi.json")).status_code == 200
+    assert [answer.status_code for answer in answers] == [401] * 3
+    assert answers[0].headers["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("application/json", 200),
+        ("Application/JSON; charset=utf-8", 200),
+        ("application/merge-patch+json", 200),
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("application/jsonp", 415),
+        ("text/plain; application/json", 415),
+        (None, 415),
+    ],
+)
+async def test_a_body_is_json_by_its_content_type(kind: str | None, code: int) -> None:
+    """Another, or none, is 415, which says what to send; without a body it does not matter."""
+    headers = {"Content-Type": kind} if kind else {}
+    async with calling(gate(), bearer="the-key-of-ada") as client:
+        assert (await client.post("/api/x", content=b"{}", headers=headers)).status_code == code
+        assert (await client.post("/api/x", headers=headers)).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -134,7 +233,7 @@ async def test_a_body_is_bounded_however_it_is_sent() -> None:
 )
 async def test_other_sites_change_nothing(method: str, origin: str | None, code: int) -> None:
     """A request that changes something is refused where a page of another site sends it."""
-    async with calling(gate()) as client:
+    async with calling(gate(), bearer="the-key-of-ada") as client:
         answer = await client.request(method, "/api/x", headers={"Origin": origin} if origin else {})
     assert answer.status_code == code
     assert ("Access-Control-Allow-Origin" in answer.headers) == (origin == "https://desk.example")
@@ -170,7 +269,8 @@ async def test_every_answer_has_the_security_headers() -> None:
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         raise RuntimeError("very-secret")
 
-    async with calling(gate()) as client, calling(Gate(broken, KEYED, Buckets(600))) as breaking:
+    ada = {"bearer": "the-key-of-ada"}
+    async with calling(gate(), **ada) as client, calling(Gate(broken, KEYED, Buckets(600)), **ada) as breaking:
         answers = [
             await client.get("/api/x"),
             await client.post("/api/x", headers={"Origin": "https://evil.example"}),

@@ -41,6 +41,22 @@ async def test_a_question_is_published_under_the_ids_that_are_told(world: World)
     assert (question.mode, question.asked_at, question.metadata) == ("report", NOW, {"a": [1]})
 
 
+async def test_a_question_that_kafka_does_not_confirm_can_be_asked_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503 with the id that makes it the same question, for it may be taken all the same, and so it is known."""
+
+    async def publish(event: Wire, headers: object) -> None:
+        raise Outage("Kafka did not confirm")
+
+    monkeypatch.setattr(world.worker, "publish", publish)
+    async with calling(app_of(world), bearer=OWN) as client:
+        answer = await client.post("/api/questions", json={"text": "hello", "questionId": "q"})
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+        assert "ask again with questionId q" in answer.json()["message"]
+        assert (await client.get("/api/answers/q")).status_code == 202
+
+
 async def test_a_question_keeps_the_ids_that_it_names(world: World) -> None:
     """Asked again under its own id it is the same question."""
     body = {"text": "hello", "questionId": "q", "conversationId": "c", "userId": "v", "askedAt": "2026-01-01T00:00:00Z"}
@@ -63,6 +79,7 @@ async def test_a_question_keeps_the_ids_that_it_names(world: World) -> None:
         ('{"text": "hello", "questionId": "\\ud800"}', "body.questionId"),
         ('{"text": "hello", "userId": 5}', "body.userId"),
         ('{"text": "hello", "metadata": {"a": "\\ud800"}}', "body.metadata"),
+        ('{"text": "hello", "metadata": {"\\ud800": 1}}', "body.metadata"),
         ('{"text": "hello", "metadata": {"a": NaN}}', "body.metadata"),
         ('{"text": "hello", "metadata": {"a": 1e999}}', "body.metadata"),
         ('{"text": "hello", "metadata": {"a": ' + "[" * 500 + "]" * 500 + "}}", "body.metadata"),

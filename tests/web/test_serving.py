@@ -40,6 +40,36 @@ async def test_an_address_that_cannot_be_had_is_a_wrong_setting(host: str) -> No
                 pass
 
 
+async def test_a_stop_ends_a_request_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
+    """It is answered with 503 within two seconds, and no error is logged."""
+    begun = asyncio.Event()
+
+    async def hang(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async with httpx.AsyncClient(timeout=None) as client:
+        async with serving(hang, "127.0.0.1", 0) as port:
+            asking = asyncio.create_task(client.get(f"http://127.0.0.1:{port}/"))
+            await begun.wait()
+            stopped_at = time.monotonic()
+        assert time.monotonic() - stopped_at < 2
+        answer = await asking
+    assert (answer.status_code, answer.json()["message"]) == (503, "the server is stopping: ask again later")
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_a_request_may_run_out_of_its_own_time(caplog: pytest.LogCaptureFixture) -> None:
+    """A TimeoutError of the application's is not taken for the end of the server."""
+
+    async def fail(scope: Scope, receive: Receive, send: Send) -> None:
+        raise TimeoutError("its own")
+
+    async with serving(fail, "127.0.0.1", 0) as port, httpx.AsyncClient() as client:
+        assert (await client.get(f"http://127.0.0.1:{port}/")).status_code == 500
+    assert "its own" in caplog.text
+
+
 async def test_a_stop_ends_a_stream_within_two_seconds() -> None:
     """A stream that would never end does not keep the server."""
     begun = asyncio.Event()

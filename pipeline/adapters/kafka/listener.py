@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -15,6 +16,9 @@ from schemas.topics import BY_NAME, Topic, TopicName
 from schemas.wire import Wire
 
 log = logging.getLogger(__name__)
+
+#: Seconds for the consumer's end; without a broker it takes longer.
+_STOP_TIMEOUT = 1.0
 
 
 class KafkaListener:
@@ -47,7 +51,7 @@ class KafkaListener:
                 for partition in self._consumer.assignment():
                     await self._consumer.position(partition)
         except BaseException:
-            await self._consumer.stop()
+            await self._end_consumer()
             raise
         self._task = asyncio.create_task(self._listen())
 
@@ -81,7 +85,18 @@ class KafkaListener:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-            await self._consumer.stop()
+            await self._end_consumer()
+
+    async def _end_consumer(self) -> None:
+        async def end() -> None:
+            try:
+                await self._consumer.stop()
+            finally:
+                await self._consumer._client.close()
+
+        # Without a broker aiokafka raises the cancellation of its own fetches, and leaves its connections open.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(end(), return_exceptions=True), _STOP_TIMEOUT)
 
 
 def _event(topic: Topic, record: Any) -> Wire:

@@ -34,7 +34,7 @@ class KafkaPublisher:
     """The `Publisher` port. While Kafka is away a send waits: `patience` seconds, or for as long as it takes."""
 
     def __init__(self, connection: Connection, *, patience: float | None = None) -> None:
-        self._connection = connection
+        self._connection, self._patience = connection, patience
         self._patiently = Patience("Kafka", (Outage,), patience)
         self._producer: AIOKafkaProducer | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -68,7 +68,7 @@ class KafkaPublisher:
         """Say that Kafka is away when nothing is published, too, and before aiokafka gives up what is."""
         while True:
             await asyncio.sleep(_LOOK_EVERY)
-            if not self._is_connected():
+            if not (self._is_connected() and self._patiently.is_over):
                 with suppress(RolestreamError):  # whoever publishes next is told
                     await self._patiently(self._reconnect)
 
@@ -114,7 +114,10 @@ class KafkaPublisher:
     async def _send(
         self, topic: str, key: bytes | None, value: bytes | None, headers: Headers, time: datetime | None
     ) -> bool:
-        """Whether the broker took it; False means that it never will."""
+        """Whether the broker took it; False means that it never will.
+
+        Raises Outage where it is not confirmed in time, be it that the broker takes it later.
+        """
         milliseconds = None if time is None else round(time.timestamp() * 1000)
 
         async def attempt() -> bool:
@@ -128,4 +131,8 @@ class KafkaPublisher:
                     return False
             return True
 
-        return await self._patiently(attempt)
+        try:
+            async with asyncio.timeout(self._patience):
+                return await self._patiently(attempt)
+        except TimeoutError as exc:
+            raise Outage(f"Kafka at {self._connection.brokers} did not confirm a record in time") from exc

@@ -5,12 +5,11 @@ import { t } from "./words.js";
 const KEY = "rolestream.key";
 const MEMORY = "/api/user/memory";
 
-/** What the API refused: its status, its sentence, and of 422 the fields. */
+/** What the API refused: its status, its sentence or one of ours, and of 422 the fields. */
 export class Refused extends Error {
-  constructor(code, message, data = null) {
+  constructor(code, message, { data = null, isServers = false } = {}) {
     super(message);
-    this.code = code;
-    this.data = data;
+    Object.assign(this, { code, data, isServers });
   }
 }
 
@@ -61,7 +60,8 @@ async function call(method, path, { query, body, headers = {}, signal } = {}) {
   const response = await send(pathWith(path, query), options);
   const envelope = await response.json().catch(() => null);
   if (!response.ok) {
-    throw new Refused(response.status, envelope?.message || t("unexpected", { code: response.status }), envelope?.data);
+    const message = envelope?.message || t("unexpected", { code: response.status });
+    throw new Refused(response.status, message, { data: envelope?.data, isServers: Boolean(envelope?.message) });
   }
   return { code: response.status, data: envelope?.data ?? null, next: nextPage(response.headers.get("Link")) };
 }

@@ -1,8 +1,7 @@
 // Asks a question and follows it through the stages, each lit as its event comes.
 
 import * as api from "./api.js";
-import { toast } from "./dialogs.js";
-import { byId, fill, h } from "./dom.js";
+import { byId, english, explained, fill, h, told } from "./dom.js";
 import { duration } from "./formats.js";
 import { t } from "./words.js";
 
@@ -12,6 +11,8 @@ const REACHED = { turn: "logged", extraction: "extracted", guidance: "arbitrated
 const MODES = ["auto", "answer", "report", "log"];
 const POLL = 2000;
 const PATIENCE = 180_000;
+/** Milliseconds after which a question that is not over is said to take long. */
+const SLOW = 8000;
 
 let running = null;
 
@@ -24,15 +25,17 @@ export function showAsk(session, user, done) {
   const mode = h("select", { name: "mode", "aria-label": t("askMode"), "data-testid": "ask-mode" }, modes);
   const go = h("button", { type: "submit", class: "main", "data-testid": "ask-send" }, t("askSend"));
   const alert = h("p", { class: "alert", role: "alert", hidden: true });
-  const form = h("form", { class: "ask-form" }, text, h("div", { class: "ask-end" }, h("small", { class: "hint" }, label), mode, go), alert);
+  const form = h("form", { class: "ask-form" }, text, h("div", { class: "ask-end" }, h("small", { class: "hint" }, told("askLabel", { user })), mode, go), alert);
   form.onsubmit = async (event) => {
     event.preventDefault();
     const words = text.value.trim();
     if (!words) return text.focus();
     go.disabled = true;
     alert.hidden = true;
-    running = { id: newId(), session, mode: mode.value, started: performance.now(), times: {}, refused: null, done };
+    running = { id: newId(), session, mode: mode.value, started: performance.now(), times: {}, refused: null, isSlow: false, done };
     drawStages();
+    const question = running;
+    setTimeout(() => isOver(question) || saySlow(), SLOW);
     try {
       await api.ask({ conversationId: session, userId: user, questionId: running.id, text: words, mode: mode.value });
       text.value = "";
@@ -41,7 +44,7 @@ export function showAsk(session, user, done) {
     } catch (error) {
       running = null;
       drawStages();
-      alert.textContent = error.data?.[0]?.message ?? error.message;
+      fill(alert, explained(error));
       alert.hidden = false;
     } finally {
       go.disabled = false;
@@ -83,7 +86,15 @@ function reach(stage) {
 function refuse(reason) {
   running.refused = reason;
   drawStages();
-  byId("stages-said").textContent = t("refused", { reason });
+  fill(byId("stages-said"), why(reason));
+}
+
+const why = (reason) => told("refused", { reason: english(reason) });
+
+function saySlow() {
+  running.isSlow = true;
+  drawStages();
+  byId("stages-said").textContent = t("slow");
 }
 
 /** Looks for the answer now and then, for the stream may have begun too late or broken off. */
@@ -91,7 +102,7 @@ async function follow(question) {
   while (!isOver(question)) {
     await new Promise((resolve) => setTimeout(resolve, POLL));
     if (isOver(question)) return;
-    if (performance.now() - question.started > PATIENCE) return toast(t("slow"));
+    if (performance.now() - question.started > PATIENCE) return;
     try {
       const { data } = await api.answer(question.id, question.session);
       if (data && !isOver(question)) reach("answered");
@@ -121,6 +132,7 @@ function drawStages() {
       h("small", {}, time === undefined ? "" : duration(time)),
     );
   });
-  const refused = running.refused && h("p", { class: "alert", "data-testid": "refused" }, t("refused", { reason: running.refused }));
-  fill(root, h("ol", { class: "stages", "aria-label": t("stages"), "data-testid": "stages" }, steps), refused);
+  const refused = running.refused && h("p", { class: "alert", "data-testid": "refused" }, why(running.refused));
+  const slow = running.isSlow && !isOver(running) && h("p", { class: "hint", "data-testid": "slow" }, t("slow"));
+  fill(root, h("ol", { class: "stages", "aria-label": t("stages"), "data-testid": "stages" }, steps), refused, slow);
 }

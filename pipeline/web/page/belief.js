@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { emptyState, openForm, toast } from "./dialogs.js";
-import { badge, field, h } from "./dom.js";
+import { badge, field, h, own } from "./dom.js";
 import { named, percent } from "./formats.js";
 import { FIELDS } from "./lanes.js";
 import { counted, t } from "./words.js";
@@ -18,7 +18,7 @@ export function belief(entry) {
     h(
       "div",
       { class: "belief-head" },
-      h("p", { class: "belief-name", dir: "auto" }, first?.name ?? t("nobody"), first && badge(t(first.origin), first.origin)),
+      h("p", { class: "belief-name", dir: "auto" }, first ? own(first.name) : t("nobody"), first && badge(t(first.origin), first.origin)),
       h("p", { class: "belief-score" }, h("span", {}, t("confidence")), h("strong", {}, percent(score)), levelBadge(entry)),
       meter(score),
     ),
@@ -76,7 +76,7 @@ export function openCorrection(session, entry, done) {
     check: (values) => (named(values.identities + values.denies).length ? null : [is, t("correctNeeded")]),
     send: async (values) => {
       const body = { identities: named(values.identities), denies: named(values.denies) };
-      if (entry) body.turn = entry.turn;
+      if (entry) Object.assign(body, { turn: entry.turn, corrections: entry.corrections.length });
       const { code } = await api.correct(session, body);
       toast(t(code === 202 ? "pending" : "corrected"));
       done();

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { emptyState, failedState, openForm, skeleton } from "./dialogs.js";
-import { button, byId, fill, h, field } from "./dom.js";
+import { button, byId, fill, h, field, own } from "./dom.js";
 import { day } from "./formats.js";
 import { counted, t } from "./words.js";
 
@@ -69,7 +69,7 @@ function item(conversation, select) {
       { type: "button", class: "conversation", "data-testid": "conversation", "data-id": conversationId, onclick: show },
       h("span", { class: "conversation-title" }, title || t("untitled")),
       h("span", { class: "conversation-about" }, about(turnCount, lastActiveTime)),
-      h("span", { class: "conversation-id" }, `${conversationId} · ${userId}`),
+      h("span", { class: "conversation-id" }, own(conversationId), " · ", own(userId)),
     ),
   );
 }
@@ -99,7 +99,11 @@ export function openNew(user, users, select) {
     title: t("newConversation"),
     fields: [field(t("conversationId"), id), field(t("userId"), owner)],
     submit: t("start"),
-    check: (values) => (!values.session.trim() ? [id, t("needed")] : !values.user.trim() ? [owner, t("needed")] : null),
+    check: (values) => {
+      if (!values.session.trim()) return [id, t("needed")];
+      if (!values.user.trim()) return [owner, t("needed")];
+      return users && !users.includes(values.user.trim()) ? [owner, t("noSuchUser")] : null;
+    },
     send: async (values) => select(values.session.trim(), values.user.trim()),
     testid: "new-dialog",
   });

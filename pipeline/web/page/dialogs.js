@@ -1,8 +1,10 @@
 // Dialogs, forms in dialogs, toasts, and the states that every panel has: empty, loading, failed.
 
-import { button, byId, complain, field, fill, h, twin } from "./dom.js";
+import { button, byId, complain, english, explained, field, fill, h, twin } from "./dom.js";
 import { t } from "./words.js";
 
+/** What a header can carry. */
+const SENDABLE = /^[\x20-\x7e]+$/;
 let titles = 0;
 
 /** Opens a modal dialog and returns it; when it closes, the focus goes back to where it was, or near. */
@@ -43,7 +45,7 @@ export function openForm({ title, lead = "", fields, submit, danger = false, che
     h("div", { class: "form-end" }, button(t("cancel"), () => dialog.close(), { "data-testid": "cancel" }), go),
   );
   const say = (message) => {
-    alert.textContent = message;
+    fill(alert, message);
     alert.hidden = !message;
   };
   form.addEventListener("submit", async (event) => {
@@ -63,7 +65,7 @@ export function openForm({ title, lead = "", fields, submit, danger = false, che
       dialog.close("sent");
     } catch (error) {
       showWrongFields(form, error);
-      say(error.message);
+      say(explained(error));
     } finally {
       go.disabled = false;
     }
@@ -76,7 +78,7 @@ export function openForm({ title, lead = "", fields, submit, danger = false, che
 function showWrongFields(form, error) {
   for (const wrong of Array.isArray(error.data) ? error.data : []) {
     const control = form.elements[wrong.field.split(".")[1]];
-    if (control?.id) complain(control, wrong.message);
+    if (control?.id) complain(control, english(wrong.message));
   }
 }
 
@@ -99,7 +101,7 @@ export function failedState(error, retry) {
   return h(
     "div",
     { class: "state failed", role: "alert", "data-testid": "failed" },
-    h("p", { class: "state-title" }, error.message),
+    h("p", { class: "state-title" }, explained(error)),
     button(t("retry"), retry, { "data-testid": "retry" }),
   );
 }
@@ -117,7 +119,7 @@ export function askForKey(keep, wasWrong) {
       title: t("keyTitle"),
       fields: [field(t("keyLabel"), input, wasWrong ? t("keyWrong") : t("keyMore"))],
       submit: t("keyUse"),
-      check: ({ key }) => (key.trim() ? null : [input, t("needed")]),
+      check: ({ key }) => (!key.trim() ? [input, t("needed")] : !SENDABLE.test(key.trim()) ? [input, t("keyWrong")] : null),
       send: async ({ key }) => keep(key.trim()),
       testid: "key-dialog",
     });

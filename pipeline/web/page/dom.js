@@ -1,5 +1,7 @@
 // Builds elements. Data reaches the page as text nodes and attributes alone, never as markup.
 
+import { isWord, pieces, t } from "./words.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function build(node, attributes, children) {
@@ -25,6 +27,23 @@ export function h(tag, attributes = {}, ...children) {
 /** An SVG element. */
 export function s(tag, attributes = {}, ...children) {
   return build(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Words that are not the page's: letters that run the other way turn nothing around them. */
+export const own = (words) => h("bdi", {}, words);
+
+/** What `t` says, with each value as somebody's own words. */
+export const told = (key, values) => pieces(key, values).map((piece, place) => (place % 2 ? own(piece) : piece));
+
+/** A sentence of the server's, which speaks English. */
+export const english = (sentence) => h("span", { lang: "en", dir: "ltr" }, sentence);
+
+/** What an error says: a lead in the language of the page before a sentence of the server's. */
+export function explained(error) {
+  if (!error.isServers) return error.words ?? error.message;
+  const sentence = Array.isArray(error.data) ? error.data.map((wrong) => wrong.message).join("; ") : error.message;
+  const lead = isWord(`fault_${error.code}`) ? t(`fault_${error.code}`) : t("unexpected", { code: error.code });
+  return [lead, lead && " ", english(sentence)];
 }
 
 export function fill(node, ...children) {
@@ -69,5 +88,5 @@ export function complain(control, message) {
   control.toggleAttribute("aria-invalid", Boolean(message));
   if (message) control.setAttribute("aria-invalid", "true");
   about.classList.toggle("wrong", Boolean(message));
-  if (message) about.textContent = message;
+  if (message) fill(about, message);
 }

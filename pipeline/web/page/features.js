@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { confirm, emptyState, failedState, openForm, skeleton, toast } from "./dialogs.js";
-import { badge, button, byId, field, fill, h, keepingFocus } from "./dom.js";
+import { badge, button, byId, field, fill, h, keepingFocus, own, told } from "./dom.js";
 import { day, moment } from "./formats.js";
 import { FIELDS } from "./lanes.js";
 import { t } from "./words.js";
@@ -56,13 +56,14 @@ function filter(user, reload) {
     status = box.checked ? "all" : "current";
     reload();
   };
-  return h("div", { class: "filter" }, h("p", { class: "hint" }, t("featuresOf", { user })), h("label", { class: "check" }, box, t("showDeleted")));
+  return h("div", { class: "filter" }, h("p", { class: "hint" }, told("featuresOf", { user })), h("label", { class: "check" }, box, t("showDeleted")));
 }
 
 function row(feature, user, mayWrite, reload) {
   const deleted = feature.status === "DELETED";
   const isField = FIELDS.includes(feature.slot);
-  const about = [t("said", { n: feature.confidence }), t("lastSeen", { time: day(feature.lastSeenTime) })];
+  const heard = [t("said", { n: feature.confidence }), t("lastSeen", { time: day(feature.lastSeenTime) })];
+  const about = feature.source === "CHAT_EXTRACT" ? heard : [t("setAt", { time: day(feature.updateTime) })];
   const named = (action) => ({ class: "quiet", "aria-label": t("ofSlot", { action: t(action), slot: feature.slot }), "data-testid": `${action}-feature` });
   return h(
     "li",
@@ -96,12 +97,12 @@ function row(feature, user, mayWrite, reload) {
 
 function history(feature) {
   const quotes = feature.evidence.map((seen) => {
-    const where = t("saidIn", { conversation: seen.conversationId, time: moment(seen.saidAt ?? seen.recordTime) });
-    return h("li", { dir: "auto" }, h("q", {}, seen.quote), " ", h("small", {}, where));
+    const where = told("saidIn", { conversation: seen.conversationId, time: moment(seen.saidAt ?? seen.recordTime) });
+    return h("li", { dir: "auto" }, h("q", {}, own(seen.quote)), " ", h("small", {}, where));
   });
   const earlier = feature.history.toReversed().map((was) => {
-    const until = t("until", { time: moment(was.until), reason: was.reason });
-    return h("li", { dir: "auto" }, h("s", {}, was.value), " ", badge(t(was.source), `source-${was.source}`), " ", h("small", {}, until));
+    const until = told("until", { time: moment(was.until), reason: was.reason });
+    return h("li", { dir: "auto" }, h("s", {}, own(was.value)), " ", badge(t(was.source), `source-${was.source}`), " ", h("small", {}, until));
   });
   return h(
     "details",
@@ -132,7 +133,7 @@ export function openAdd(user, done) {
     check: (values) => (!values.slot.trim() ? [slot, t("needed")] : !values.value.trim() ? [value, t("needed")] : null),
     send: async (values) => {
       const { code } = await api.add(user, { ...values, slot: values.slot.trim(), value: values.value.trim() });
-      toast(code === 202 ? t("pending") : t("added", { slot: values.slot.trim() }));
+      toast(code === 202 ? t("pending") : told("added", { slot: values.slot.trim() }));
       await done();
     },
     testid: "add-dialog",
@@ -143,20 +144,20 @@ function openEdit(feature, user, done) {
   let current = feature;
   const { value, shown } = valueFields(feature);
   openForm({
-    title: t("editFeature", { slot: feature.slot }),
+    title: told("editFeature", { slot: feature.slot }),
     fields: shown,
     submit: t("save"),
     check: (values) => (values.value.trim() ? null : [value, t("needed")]),
     send: async (values) => {
       try {
         const { code } = await api.edit(user, current, { ...values, value: values.value.trim() });
-        toast(code === 202 ? t("pending") : t("saved", { slot: feature.slot }));
+        toast(code === 202 ? t("pending") : told("saved", { slot: feature.slot }));
       } catch (error) {
         if (error.code !== 412) throw error;
         current = await newest(user, feature.featureId);
         await done();
         if (!current) throw new Error(t("gone"));
-        throw new Error(t("movedOn", { value: current.value }));
+        throw Object.assign(new Error(), { words: told("movedOn", { value: current.value }) });
       }
       await done();
     },
@@ -175,13 +176,13 @@ async function newest(user, featureId) {
 
 function openRemove(feature, user, done) {
   confirm({
-    title: t("removeFeature", { slot: feature.slot }),
-    lead: t("removeFeatureMore", { value: feature.value }),
+    title: told("removeFeature", { slot: feature.slot }),
+    lead: told("removeFeatureMore", { value: feature.value }),
     submit: t("remove"),
     send: async () => {
       try {
         const { code } = await api.remove(user, feature);
-        toast(code === 202 ? t("pending") : t("removed", { slot: feature.slot }));
+        toast(code === 202 ? t("pending") : told("removed", { slot: feature.slot }));
       } catch (error) {
         if (error.code !== 412) throw error;
         toast(t("changedMeanwhile"), "bad");

@@ -2,9 +2,9 @@
 
 import * as api from "./api.js";
 import { open, openForm } from "./dialogs.js";
-import { button, field, h } from "./dom.js";
+import { button, field, fill, h, told } from "./dom.js";
 import { moment, number } from "./formats.js";
-import { t } from "./words.js";
+import { isWord, t } from "./words.js";
 
 /** Asks what to forget and has it forgotten, without a session all of the user; `done(what)` runs after it: role, conversation or user. */
 export function openForget(session, user, isAdmin, done) {
@@ -14,7 +14,7 @@ export function openForget(session, user, isAdmin, done) {
   const confirmed = field("", typed, t("typeHint"));
   const wanted = (what) => (what === "user" ? user : session);
   const fieldset = h("fieldset", { class: "choices" }, h("legend", {}, t("forgetWhat")), choices);
-  const say = (what) => (confirmed.querySelector("label").textContent = t("typeToConfirm", { id: wanted(what) }));
+  const say = (what) => fill(confirmed.querySelector("label"), told("typeToConfirm", { id: wanted(what) }));
   fieldset.onchange = (event) => say(event.target.value);
   say(whats[0]);
   openForm({
@@ -22,7 +22,7 @@ export function openForget(session, user, isAdmin, done) {
     fields: [fieldset, confirmed],
     submit: t("forget"),
     danger: true,
-    check: (values) => (values.typed === wanted(values.what) ? null : [typed, t("typeWrong", { id: wanted(values.what) })]),
+    check: (values) => (values.typed === wanted(values.what) ? null : [typed, told("typeWrong", { id: wanted(values.what) })]),
     send: async ({ what }) => {
       const { code, data } = await (what === "role" ? api.forgetRole(session) : api.forget(user, what === "user" ? null : session));
       await done(what);
@@ -42,7 +42,7 @@ function showReceipt(what, code, receipt) {
   const removed = Object.entries(receipt.removed ?? {});
   const total = removed.reduce((sum, [, count]) => sum + count, 0);
   const line = (name, count, kind = null) => h("tr", { class: kind }, h("th", { scope: "row" }, name), h("td", {}, number(count)));
-  const rows = removed.map(([name, count]) => line(name, count));
+  const rows = removed.map(([name, count]) => line(isWord(`removed_${name}`) ? t(`removed_${name}`) : name, count));
   const sum = line(t("total"), total, "total");
   const content = h(
     "div",

@@ -46,9 +46,10 @@ function facts(pairs) {
 
 function summary(said) {
   const parts = ["target", "blocker", "suggestion", "nextStep"];
-  if (!said || !parts.some((part) => said[part])) return h("p", { class: "hint" }, t("noSummary"));
+  if (!said) return h("p", { class: "hint" }, t("noSummary"));
   const until = [t("upToTurn", { n: said.turn }), said.updateTime && moment(said.updateTime)].filter(Boolean).join(" · ");
-  return [facts(parts.map((part) => [t(part), said[part]])), h("p", { class: "hint" }, until)];
+  const shown = parts.some((part) => said[part]) ? facts(parts.map((part) => [t(part), said[part]])) : h("p", {}, t("emptySummary"));
+  return [shown, h("p", { class: "hint" }, until)];
 }
 
 function profile(known) {

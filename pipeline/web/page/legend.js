@@ -14,8 +14,8 @@ const chip = (kind) => sample(s("g", { class: `chip ${kind}` }, s("rect", { x: 2
 export function legend() {
   const entries = [
     ...DECISIONS.map((decision) => [mark(decision), t(decision)]),
-    [bar("lead-stated", 10), `${t("legendLead")}, ${t("stated")}`],
-    [bar("lead-inferred", 10), `${t("legendLead")}, ${t("inferred")}`],
+    [bar("lead-stated", 10), t("legendLeadStated")],
+    [bar("lead-inferred", 10), t("legendLeadInferred")],
     [bar("other-stated", 5), t("legendOther")],
     [chip("chip-asked"), t("asked")],
     [chip("chip-inferred"), t("inferred")],

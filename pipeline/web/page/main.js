@@ -5,7 +5,7 @@ import { hear as hearStage, showAsk } from "./ask.js";
 import { belief, openCorrection } from "./belief.js";
 import { loadConversations, markSelected, openNew, showUserForm, touch } from "./conversations.js";
 import { askForKey, emptyState, failedState, skeleton, toast } from "./dialogs.js";
-import { button, byId, fill, keepingFocus } from "./dom.js";
+import { button, byId, explained, fill, keepingFocus, own, told } from "./dom.js";
 import { evolution } from "./evolution.js";
 import { openAdd, showFeatures } from "./features.js";
 import { openForget } from "./forget.js";
@@ -20,7 +20,14 @@ const TURNS = 200;
 const TOGETHER = 200;
 const SETTLED = 1500;
 const asked = new URLSearchParams(location.search);
-const state = { me: null, filter: asked.get("user_id"), session: asked.get("session_id"), owner: asked.get("user_id") };
+const state = {
+  me: null,
+  filter: asked.get("user_id"),
+  session: asked.get("session_id"),
+  owner: asked.get("user_id"),
+  /** Whether the address names a user whom the key may not see. */
+  isAstray: false,
+};
 const NOTHING = { messages: [], older: null, entries: [], hasEarlier: false };
 let loaded = { ...NOTHING };
 let leaving = new AbortController();
@@ -39,8 +46,17 @@ async function start() {
     fill(byId("list-body"), failedState(error, start));
     return;
   }
-  if (state.me.users?.length === 1) state.filter = state.me.users[0];
+  const { users } = state.me;
+  state.isAstray = Boolean(users && state.owner && !users.includes(state.owner));
+  if (state.isAstray) Object.assign(state, { filter: null, session: null, owner: null });
+  if (users?.length === 1) state.filter = users[0];
   await showAll();
+}
+
+/** Another key may not see what is selected. */
+function startAfresh() {
+  Object.assign(state, { filter: null, session: null, owner: null });
+  return start();
 }
 
 async function showAll() {
@@ -48,12 +64,13 @@ async function showAll() {
   byId("new-button").hidden = !may("write");
   byId("key-button").hidden = state.me.anonymous;
   const all = await list();
+  if (state.isAstray) return select(null, null, { stay: true });
   const here = all.find((each) => each.conversationId === state.session) ?? (state.session ? null : all[0]);
   await select(here?.conversationId ?? state.session, here?.userId ?? state.owner ?? state.filter, { stay: true });
 }
 
 async function chooseUser(user) {
-  Object.assign(state, { filter: user, session: null, owner: null });
+  Object.assign(state, { filter: user, session: null, owner: null, isAstray: false });
   await showAll();
 }
 
@@ -70,7 +87,7 @@ async function select(session, owner, { stay = false } = {}) {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
-  Object.assign(state, { session, owner });
+  Object.assign(state, { session, owner, isAstray: state.isAstray && !session });
   loaded = { ...NOTHING };
   showWhere();
   markSelected(session);
@@ -80,6 +97,7 @@ async function select(session, owner, { stay = false } = {}) {
   if (!session) return showNothingSelected(signal);
   fill(byId("talk-body"), skeleton(6));
   fill(byId("picture"), skeleton(4));
+  fill(byId("features"), skeleton(3));
   listen(session, hear, signal);
   await loadTalk(signal);
   if (signal.aborted) return;
@@ -92,7 +110,8 @@ async function select(session, owner, { stay = false } = {}) {
 }
 
 function showNothingSelected(signal) {
-  fill(byId("talk-body"), emptyState(t("pick"), t("pickMore")));
+  showView(state.isAstray ? "talk" : "list");
+  fill(byId("talk-body"), state.isAstray ? emptyState(t("noSuch"), t("noSuchMore")) : emptyState(t("pick"), t("pickMore")));
   fill(byId("picture"), emptyState(t("nothingBelieved"), t("nothingBelievedMore")));
   if (state.owner) return loadMemory(signal);
   fill(byId("features"), emptyState(t("pickUser"), t("pickUserMore")));
@@ -192,7 +211,7 @@ function drawParts(beyond) {
   fill(byId("picture"), entries.length > 0 && evolution(entries, openTurn, earlier, beyond));
 }
 
-const say = (error) => toast(error.message, "bad");
+const say = (error) => toast(explained(error), "bad");
 
 async function showOlder() {
   const { signal } = leaving;
@@ -239,13 +258,13 @@ async function afterForgetting(what) {
 
 function showWhere() {
   const { session, owner } = state;
-  fill(byId("where"), session && (owner ? t("where", { conversation: session, user: owner }) : session));
+  fill(byId("where"), session && (owner ? told("where", { conversation: session, user: owner }) : own(session)));
   const selected = Object.entries({ session_id: session, user_id: owner ?? state.filter }).filter(([, value]) => value);
   history.replaceState(null, "", selected.length ? `?${new URLSearchParams(selected)}` : location.pathname);
   document.title = session ? `${session} · Rolestream` : "Rolestream";
 }
 
-byId("key-button").onclick = async () => (await askForKey(api.keep, false)) && start();
+byId("key-button").onclick = async () => (await askForKey(api.keep, false)) && startAfresh();
 byId("new-button").onclick = () => openNew(state.owner ?? state.filter, state.me.users, select);
 byId("forget-button").onclick = () => openForget(state.session, state.owner, may("admin"), afterForgetting);
 byId("correct-button").onclick = () => openCorrection(state.session, loaded.entries.at(-1) ?? null, () => refresh());

@@ -2,8 +2,8 @@
 
 import { deniedChip, identityChip, levelBadge, preferences } from "./belief.js";
 import { open } from "./dialogs.js";
-import { badge, button, h } from "./dom.js";
-import { duration, list, moment, number, percent } from "./formats.js";
+import { badge, button, h, own, told } from "./dom.js";
+import { duration, listed, moment, number, percent } from "./formats.js";
 import { FIELDS } from "./lanes.js";
 import { mark } from "./marks.js";
 import { foldable } from "./talk.js";
@@ -99,8 +99,18 @@ function evidence(entry) {
   return h(
     "ul",
     { class: "evidence", "aria-label": t("evidence") },
-    quotes.map(({ quote, supports }) => h("li", { dir: "auto" }, h("q", {}, quote), " ", h("small", {}, t("supports", { names: list(supports) })))),
+    quotes.map(({ quote, supports }) => h("li", { dir: "auto" }, h("q", {}, own(quote)), " ", h("small", {}, bearing(supports, entry.extraction.denies)))),
   );
+}
+
+/** What words speak for, and what they speak against. */
+function bearing(supports, denies) {
+  const sides = [
+    ["supports", supports.filter((name) => !denies.includes(name))],
+    ["speaksAgainst", supports.filter((name) => denies.includes(name))],
+  ];
+  const said = sides.filter(([, names]) => names.length).map(([side, names]) => told(side, { names: listed(names) }));
+  return said.map((words, at) => [at > 0 && " · ", words]);
 }
 
 function extraction(found) {

@@ -20,6 +20,9 @@ const WORDS = {
   allUsers: ["all users", "全部用户"],
   show: ["Show", "查看"],
   where: ["{conversation} · {user}", "{conversation} · {user}"],
+  noSuch: ["No such user or conversation", "没有这个用户或对话"],
+  noSuchMore: ["For this key there is none under this address. Pick one from the list.", "此密钥下没有该地址所指的内容。请从列表中选择。"],
+  noSuchUser: ["For this key there is no such user.", "此密钥下没有这个用户。"],
   new: ["New", "新建"],
   newConversation: ["New conversation", "新对话"],
   conversationId: ["Conversation id", "对话 ID"],
@@ -110,7 +113,8 @@ const WORDS = {
   pointLabel: ["Turn {n}: {decision}, confidence {confidence}, {level}; {identities}", "第 {n} 轮：{decision}，置信度 {confidence}，{level}；{identities}"],
   earlierTurns: ["Show earlier turns", "显示更早的轮次"],
   legend: ["Legend", "图例"],
-  legendLead: ["first identity", "首要身份"],
+  legendLeadStated: ["first identity, stated", "首要身份，明确陈述"],
+  legendLeadInferred: ["first identity, inferred", "首要身份，推断"],
   legendOther: ["other identity", "其他身份"],
   legendTurn: ["for one turn", "仅一轮"],
   legendMove: ["another identity comes first", "首要身份更换"],
@@ -118,6 +122,7 @@ const WORDS = {
   next: ["Next turn", "下一轮"],
   evidence: ["Evidence", "证据"],
   supports: ["supports {names}", "支持 {names}"],
+  speaksAgainst: ["speaks against {names}", "否认 {names}"],
   noEvidence: ["No words of it say who the user is.", "没有能说明用户身份的词句。"],
   extraction: ["Extraction", "提取结果"],
   noExtraction: ["Nothing could be extracted.", "未能提取任何内容。"],
@@ -174,6 +179,7 @@ const WORDS = {
   DELETED: ["Deleted", "已删除"],
   said: ["said {n}×", "提到 {n} 次"],
   lastSeen: ["last said {time}", "最近提到于 {time}"],
+  setAt: ["set {time}", "设置于 {time}"],
   history: ["Where it comes from", "来源与历史"],
   earlierValues: ["Earlier values", "以前的值"],
   until: ["until {time}: {reason}", "至 {time}：{reason}"],
@@ -187,6 +193,7 @@ const WORDS = {
   changedMeanwhile: ["Somebody else changed this meanwhile, so it was not deleted. Look at it again.", "期间有人修改了此项，因此未删除，请重新查看。"],
   gone: ["It is gone: somebody else deleted it.", "已被他人删除。"],
   summary: ["Summary of the conversation", "对话摘要"],
+  emptySummary: ["Nothing to sum up so far.", "目前没有可总结的内容。"],
   noSummary: ["No summary yet: it is written every six messages.", "尚无摘要：每六条消息更新一次。"],
   target: ["Target", "目标"],
   blocker: ["Blocker", "阻碍"],
@@ -223,6 +230,13 @@ const WORDS = {
   receiptDone: ["Forgotten on {time}.", "已于 {time} 忘记。"],
   receiptNothing: ["There was nothing to remove.", "没有可移除的内容。"],
   documents: ["Documents removed", "已移除的文档"],
+  removed_conversations: ["Conversations", "对话"],
+  removed_messages: ["Messages", "消息"],
+  removed_extractions: ["Extractions", "提取结果"],
+  removed_role_tracks: ["Turns of the role", "角色演变记录"],
+  removed_user_features: ["Facts", "事实"],
+  removed_user_profiles: ["Profiles", "用户画像"],
+  removed_dead_letters: ["Failed records", "处理失败的记录"],
   total: ["Total", "合计"],
   commandId: ["Command", "命令"],
   keyTitle: ["Key needed", "需要密钥"],
@@ -232,6 +246,15 @@ const WORDS = {
   keyUse: ["Use this key", "使用此密钥"],
   offline: ["The server cannot be reached.", "无法连接服务器。"],
   unexpected: ["The server answered {code}.", "服务器返回 {code}。"],
+  fault_403: ["", "此密钥无权执行此操作。"],
+  fault_404: ["", "该内容不存在。"],
+  fault_409: ["", "操作被拒绝。"],
+  fault_412: ["", "期间内容已被修改，请重新查看。"],
+  fault_413: ["", "内容过长。"],
+  fault_422: ["", "输入有误。"],
+  fault_429: ["", "请求过多，请稍后再试。"],
+  fault_500: ["", "服务器内部错误。"],
+  fault_503: ["", "服务暂时不可用，请稍后再试。"],
 };
 
 const LANGUAGES = ["en", "zh"];
@@ -244,10 +267,15 @@ function remembered() {
 }
 
 /** The words of `key`, with `{name}` replaced by what `values` says; an unknown key is shown as it is. */
-export function t(key, values = {}) {
-  const text = Object.hasOwn(WORDS, key) ? WORDS[key][at] : String(key);
-  return text.replace(/\{(\w+)\}/g, (whole, name) => (Object.hasOwn(values, name) ? values[name] : whole));
+export const t = (key, values = {}) => pieces(key, values).join("");
+
+/** The same in pieces: each at an odd place is a value, each other one is words of the page. */
+export function pieces(key, values) {
+  const text = isWord(key) ? WORDS[key][at] : String(key);
+  return text.split(/\{(\w+)\}/).map((piece, place) => (place % 2 ? (values[piece] ?? `{${piece}}`) : piece));
 }
+
+export const isWord = (key) => Object.hasOwn(WORDS, key);
 
 /** The words of `key` for `n` things; of one, those of `key1`. */
 export const counted = (key, n) => t(n === 1 ? `${key}1` : key, { n });
