@@ -12,6 +12,9 @@ from pipeline import api as web
 from pipeline import bootstrap, demo
 from pipeline.settings import Settings
 
+#: Milliseconds between the looks of the API in `dev` for new events.
+_DEV_LISTENS_EVERY = 100
+
 
 async def worker(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run processors until SIGINT or SIGTERM."""
@@ -62,7 +65,9 @@ async def dev(arguments: argparse.Namespace, settings: Settings) -> int:
 
         async def serve() -> None:
             await bootstrap.first_of(working.wait(), stop.wait())
-            await web.serve_api(here, stop.wait, _say_address)
+            # the embedded broker answers a fetch that finds nothing as soon as it may, which would keep a core busy
+            kafka = here.kafka.model_copy(update={"fetch_max_wait_ms": _DEV_LISTENS_EVERY})
+            await web.serve_api(here.model_copy(update={"kafka": kafka}), stop.wait, _say_address)
 
         await _both(work(), serve())
     return 0
