@@ -17,6 +17,8 @@ from pipeline.adapters.kafka.topics import create_topics
 from pipeline.settings import Settings
 from tests.conftest import Names
 
+#: The processors that an answer waits for; those of the user's memory, beside them, have dead letters of their own.
+ANSWERING = ("conversation-logging", "role-extraction", "update-arbitration", "report-generation")
 Check = Callable[[list[ConsumerRecord]], bool]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.adapters.embedded import Services
 from tests.conftest import Names
-from tests.deployment import deployed, settings_for, working
+from tests.deployment import ANSWERING, deployed, settings_for, working
 from tests.scripted_model import ScriptedModel, default_extraction, default_reply, fails, gives
 
 MODEL = {"api_key": "k", "name": "scripted", "retries": 0}
@@ -228,7 +228,7 @@ async def test_a_dead_model_stops_neither_memory_nor_others(services: Services, 
     """The turn is FAILED and guided by what was known, the answer says why it failed, both are dead letters."""
     async with ScriptedModel(otherwise=lambda call: fails(500)) as model:
         settings = settings_for(services, names, model=MODEL | {"base_url": model.base_url})
-        async with deployed(settings) as here, working(settings):
+        async with deployed(settings) as here, working(settings, *ANSWERING):
             await here.ask("I am a nurse")
             (answer,) = await here.events("answers", 1)
             assert (answer["status"], answer["text"]) == ("failed", "")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pipeline.adapters.embedded import Services
 from tests.conftest import Names
-from tests.deployment import deployed, settings_for, working
+from tests.deployment import ANSWERING, deployed, settings_for, working
 from tests.integration.test_cli import environment, run
 from tests.scripted_model import Call, ScriptedModel, default_reply, fails
 from tests.scripted_replies import Reply
@@ -22,7 +22,7 @@ async def test_a_late_replay_rewrites_its_own_turn_alone(services: Services, nam
     async with ScriptedModel(otherwise=ill_at_first) as model:
         settings = settings_for(services, names, model={"base_url": model.base_url, "api_key": "k", "retries": 0})
         env = environment(settings)
-        async with deployed(settings) as here, working(settings):
+        async with deployed(settings) as here, working(settings, *ANSWERING):
             await here.ask(NURSE, questionId="q1")
             assert (await here.events("answers", 1))[0]["status"] == "failed"
             await here.records("dead-letters", 2)
