@@ -186,6 +186,10 @@ class Store(Protocol):
 
     async def conversation(self, conversation_id: ConversationId) -> Conversation | None: ...
 
+    async def conversations(self, names: Sequence[ConversationId]) -> list[Conversation]:
+        """Those of some ids that there are, in the order of their ids."""
+        ...
+
     async def conversations_of(
         self, users: Sequence[UserId] | None, before: datetime | None, limit: int, *, before_id: str | None = None
     ) -> list[Conversation]:

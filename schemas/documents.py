@@ -6,7 +6,7 @@ from pydantic import Field
 
 from schemas.features import Summary
 from schemas.role import Extraction
-from schemas.wire import Moment, Wire
+from schemas.wire import ConversationId, Moment, UserId, Wire
 
 
 class Erasure(Wire):
@@ -19,8 +19,8 @@ class Erasure(Wire):
 class Conversation(Wire):
     """One conversation: whose it is, and how far it has come."""
 
-    conversation_id: str
-    user_id: str
+    conversation_id: ConversationId
+    user_id: UserId
     turn_count: int = Field(ge=0)
     last_active_time: Moment
     last_record_time: Moment | None = None
@@ -38,9 +38,9 @@ class Conversation(Wire):
 class Message(Wire):
     """One message of a conversation; `event` is what was published for it, as it was published."""
 
-    conversation_id: str
+    conversation_id: ConversationId
     message_id: str
-    user_id: str
+    user_id: UserId
     role: Literal["USER", "ASSISTANT"]
     text: str
     question_id: str
@@ -61,9 +61,9 @@ class Message(Wire):
 class StoredExtraction(Wire):
     """One turn as role extraction left it; `event` is what was published for it."""
 
-    conversation_id: str
+    conversation_id: ConversationId
     question_id: str
-    user_id: str
+    user_id: UserId
     turn: int = Field(ge=1)
     extraction: Extraction | None
     failure: str | None

@@ -93,6 +93,9 @@ class MemoryCommand(Wire):
         return self
 
 
+Refusal = Literal["UNKNOWN", "OUTDATED"]
+
+
 class CommandDone(Wire):
     """The receipt of a command: what became of it."""
 
@@ -103,6 +106,8 @@ class CommandDone(Wire):
     status: Literal["done", "refused"] = "done"
     reason: str = ""
     """Why it was refused, in plain words."""
+    refusal: Refusal | None = None
+    """Refused, for there is no such thing of the user's, or for it has changed since it was read."""
     conversation_id: str | None = None
     feature_id: str | None = None
     version: int | None = None

@@ -8,6 +8,8 @@ from pydantic.alias_generators import to_camel
 
 #: The longest question, in characters.
 MAX_TEXT = 32_000
+#: The longest id, in characters.
+MAX_IDENTIFIER = 200
 
 ConversationId = NewType("ConversationId", str)
 UserId = NewType("UserId", str)
@@ -16,7 +18,7 @@ QuestionId = NewType("QuestionId", str)
 # Ids become record keys and database keys: no control characters, NUL included, and no blank ends. These characters
 # are written out, for few readers of JSON Schema know the classes of Unicode.
 _INNER, _END = r"[^\x00-\x1f\x7f-\x9f]", r"[^\s\x00-\x1f\x7f-\x9f]"
-Identifier = StringConstraints(min_length=1, max_length=200, pattern=f"^{_END}({_INNER}*{_END})?$")
+Identifier = StringConstraints(min_length=1, max_length=MAX_IDENTIFIER, pattern=f"^{_END}({_INNER}*{_END})?$")
 
 
 def without_nul(text: str) -> str:

@@ -15,7 +15,7 @@ from schemas.documents import Message
 from schemas.events import AnswerReady, Cost, TurnLogged
 from schemas.features import KnownFeature
 from schemas.memory_events import FeaturesObserved
-from schemas.wire import ConversationId, QuestionId, UserId
+from schemas.wire import QuestionId, UserId
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ async def _observed(question: Message, services: Services) -> FeaturesObserved:
         source="CHAT_EXTRACT",
         record_time=question.record_time or question.create_time,
         said_at=_said_at(question),
-        conversation_id=ConversationId(question.conversation_id),
+        conversation_id=question.conversation_id,
         question_id=QuestionId(question.question_id),
         turn=question.turn,
         changes=changes,
@@ -83,7 +83,7 @@ def _said_at(question: Message) -> datetime | None:
 
 async def _messages(question: Message, services: Services) -> list[Said]:
     """The last messages up to the question, oldest first, and its answer where there is one."""
-    recent = await services.store.messages(ConversationId(question.conversation_id), question.turn, LOOKED_AT)
+    recent = await services.store.messages(question.conversation_id, question.turn, LOOKED_AT)
     if not any(message.message_id == question.message_id for message in recent):
         recent = [*recent, question]
     own = answer_id(question.question_id)

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 
-from pipeline.domain.features import HEARD, Merged, merge
+from pipeline.domain.features import HEARD, MOVED_ON, UNKNOWN, Merged, merge
 from pipeline.domain.profile import render_profile, with_left
 from pipeline.domain.relevance import as_known
 from pipeline.domain.staleness import by_user, looked_at, week_of
@@ -12,13 +12,14 @@ from pipeline.domain.summary import without_fact
 from pipeline.errors import AlreadyStored, ModelFailed, RolestreamError
 from pipeline.ports import Output, Record, Services
 from schemas.features import UserFeature, UserProfile
-from schemas.memory_events import CommandDone, CommandKind, FeaturesObserved
+from schemas.memory_events import CommandDone, CommandKind, FeaturesObserved, Refusal
 from schemas.wire import UserId
 
 log = logging.getLogger(__name__)
 
 #: How often a merge is tried while somebody else writes the same features.
 _TRIES = 20
+_REFUSALS: dict[str, Refusal] = {UNKNOWN: "UNKNOWN", MOVED_ON: "OUTDATED"}
 
 
 async def handle(event: FeaturesObserved, record: Record, services: Services) -> Sequence[Output]:
@@ -114,6 +115,7 @@ def _receipt(event: FeaturesObserved, command_id: str, kind: CommandKind, merged
         kind=kind,
         status="refused" if refused else "done",
         reason=refused,
+        refusal=_REFUSALS.get(refused),
         feature_id=feature_id,
         version=version,
         time=event.record_time,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pipeline.domain.correcting import corrected, is_corrected_by
+from pipeline.domain.features import UNKNOWN
 from pipeline.domain.forgetting import to_render
 from pipeline.domain.guards import instructs
 from pipeline.domain.masking import masked
@@ -12,9 +13,8 @@ from pipeline.ports import Origin, Output, Record, Services
 from schemas.documents import Conversation
 from schemas.events import derived_id
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, UserFeature
-from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand
+from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand, Refusal
 from schemas.role import MAX_NAME, TrackEntry
-from schemas.wire import ConversationId
 
 _ANOTHERS = "the conversation is another user's"
 _INSTRUCTS = "it instructs a model instead of saying what is so of the user, and is not kept: say it as a plain fact"
@@ -80,7 +80,7 @@ async def _forget_conversation(command: MemoryCommand, record: Record, services:
     if not await services.tombstones.covers(origin):
         conversation = await _conversation(command, services)
         if conversation is not None and conversation.user_id != command.user_id:
-            return [_refused(command, _ANOTHERS, record)]
+            return [_refused(command, _ANOTHERS, record, "UNKNOWN")]
     return await _forget(command, origin, record, services)
 
 
@@ -101,18 +101,18 @@ async def _forget(command: MemoryCommand, origin: Origin, record: Record, servic
 async def _forget_role(command: MemoryCommand, record: Record, services: Services) -> CommandDone:
     conversation = await _conversation(command, services)
     if conversation is None:
-        return _refused(command, "nothing is known of this conversation", record)
+        return _refused(command, "nothing is known of this conversation", record, "UNKNOWN")
     if conversation.user_id != command.user_id:
-        return _refused(command, _ANOTHERS, record)
+        return _refused(command, _ANOTHERS, record, "UNKNOWN")
     last = await _last_turn(conversation, record.time, services)
-    name = ConversationId(conversation.conversation_id)
+    name = conversation.conversation_id
     removed = await services.store.erase_role(name, last)
     return _done(command, record, removed=await services.store.note_erased(name, command.command_id or "", removed))
 
 
 async def _last_turn(conversation: Conversation, until: datetime, services: Services) -> int:
     """The last turn that was asked before a command: a second delivery erases no more than the first."""
-    turn, name = conversation.turn_count, ConversationId(conversation.conversation_id)
+    turn, name = conversation.turn_count, conversation.conversation_id
     while turn > conversation.epoch:
         question = await services.store.question_at(name, turn)
         if question is None or question.record_time is None or question.record_time <= until:
@@ -127,16 +127,18 @@ async def _correct_role(command: MemoryCommand, record: Record, services: Servic
     while True:
         conversation = await _conversation(command, services)
         if conversation is not None and conversation.user_id != command.user_id:
-            return _refused(command, _ANOTHERS, record)
+            return _refused(command, _ANOTHERS, record, "UNKNOWN")
         entry = await _newest(conversation, services) if conversation else None
         if entry is None:
             return _refused(command, "no role is known in this conversation yet", record)
         if is_corrected_by(entry, command):
             return _done(command, record, version=entry.turn)
         if not has_begun and command.version not in (None, entry.turn):
-            return _refused(command, f"the role has moved on to turn {entry.turn} since it was read", record)
+            moved_on = f"the role has moved on to turn {entry.turn} since it was read"
+            return _refused(command, moved_on, record, "OUTDATED")
         if not has_begun and command.corrections is not None and len(entry.corrections) > command.corrections:
-            return _refused(command, "the role has moved on: it was corrected since it was read", record)
+            moved_on = "the role has moved on: it was corrected since it was read"
+            return _refused(command, moved_on, record, "OUTDATED")
         changed = corrected(
             entry,
             command,
@@ -149,7 +151,7 @@ async def _correct_role(command: MemoryCommand, record: Record, services: Servic
 
 async def _newest(conversation: Conversation, services: Services) -> TrackEntry | None:
     """The newest entry, unless what it builds on was erased."""
-    track = await services.store.track(ConversationId(conversation.conversation_id), None, 1)
+    track = await services.store.track(conversation.conversation_id, None, 1)
     return next((entry for entry in track if entry.since > conversation.epoch), None)
 
 
@@ -158,7 +160,7 @@ async def _observed(command: MemoryCommand, record: Record, services: Services) 
     known = None if command.kind == "ADD_FEATURE" else await _feature(command, services)
     slot = command.slot or (known and known.slot)
     if not slot:
-        return _refused(command, "there is no such feature", record)
+        return _refused(command, UNKNOWN, record, "UNKNOWN")
     stays = known is not None and "category" not in command.model_fields_set
     change = FeatureChange(
         operation="FORGET" if command.kind == "DELETE_FEATURE" else "OBSERVE",
@@ -210,5 +212,5 @@ def _done(
     )
 
 
-def _refused(command: MemoryCommand, reason: str, record: Record) -> CommandDone:
-    return _done(command, record).model_copy(update={"status": "refused", "reason": reason})
+def _refused(command: MemoryCommand, reason: str, record: Record, refusal: Refusal | None = None) -> CommandDone:
+    return _done(command, record).model_copy(update={"status": "refused", "reason": reason, "refusal": refusal})

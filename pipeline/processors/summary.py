@@ -45,7 +45,7 @@ class _Step:
 
     @property
     def conversation_id(self) -> ConversationId:
-        return ConversationId(self.conversation.conversation_id)
+        return self.conversation.conversation_id
 
 
 async def handle(event: AnswerReady | ReportReady | TurnLogged, record: Record, services: Services) -> Sequence[Output]:

@@ -6,9 +6,10 @@ from uuid import uuid4
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
-from pipeline.domain.features import UNKNOWN
+from pipeline.web.access import Caller
 from pipeline.web.envelope import ApiError, Envelope, FieldError, no_conversation, no_feature, ok, wrong_fields
 from pipeline.web.parts import WebParts
+from pipeline.web.sessions import shown
 from pipeline.web.shapes import CommandSent
 from schemas.memory_events import CommandDone, CommandKind, MemoryCommand
 
@@ -35,16 +36,14 @@ async def carried_out(command: MemoryCommand, parts: WebParts) -> CommandDone | 
     done = await parts.hub.command(command, parts.publisher)
     if done is None or done.status == "done":
         return done
-    if done.reason == UNKNOWN:
-        raise no_feature()
-    if "another user" in done.reason or done.reason.startswith("nothing is known"):
-        raise no_conversation()  # it changed hands, or went, since this request looked
-    raise ApiError(412 if "moved on" in done.reason else 409, done.reason)
+    if done.refusal == "UNKNOWN":  # it went since this request looked
+        raise no_conversation() if command.conversation_id else no_feature()
+    raise ApiError(412 if done.refusal == "OUTDATED" else 409, done.reason)
 
 
-async def receipt(command: MemoryCommand, parts: WebParts) -> Envelope[CommandDone] | JSONResponse:
+async def receipt(command: MemoryCommand, caller: Caller, parts: WebParts) -> Envelope[CommandDone] | JSONResponse:
     done = await carried_out(command, parts)
-    return sent(command) if done is None else ok(done)
+    return sent(command) if done is None else ok(shown(done, caller))
 
 
 def sent(command: MemoryCommand) -> JSONResponse:

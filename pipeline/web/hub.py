@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -116,19 +116,20 @@ class Hub:
             del self._receipts[command.command_id]
 
     @contextmanager
-    def stream(self, conversation_id: str, may_see: Callable[[str], bool]) -> Iterator[Stream]:
-        """Hear a conversation from now on, as far as its events are of users that may be seen."""
+    def stream(self, conversations: Collection[str], may_see: Callable[[str], bool]) -> Iterator[Stream]:
+        """Hear some conversations from now on, as far as their events are of users that may be seen."""
         stream = Stream(may_see)
         if self._failure is not None:
             stream.end()
-        streams = self._streams.setdefault(conversation_id, set())
-        streams.add(stream)
+        for name in conversations:
+            self._streams.setdefault(name, set()).add(stream)
         try:
             yield stream
         finally:
-            streams.discard(stream)
-            if not streams and self._streams.get(conversation_id) is streams:
-                del self._streams[conversation_id]
+            for name in conversations:
+                self._streams[name].discard(stream)
+                if not self._streams[name]:
+                    del self._streams[name]
 
     @property
     def is_heard(self) -> bool:
@@ -145,9 +146,9 @@ class Hub:
             self._asked.popitem(last=False)
         return note
 
-    def asked(self, question_id: str, conversation_id: str, may_see: Callable[[str], bool]) -> Note | None:
-        """What is remembered of a question, where a user asked it that may be seen."""
-        asked = (note for (of, asked, _), note in self._asked.items() if (of, asked) == (conversation_id, question_id))
+    def asked(self, question_id: str, conversations: Collection[str], may_see: Callable[[str], bool]) -> Note | None:
+        """What is remembered of a question in one of these conversations, where a user asked it that may be seen."""
+        asked = (note for (of, id_, _), note in self._asked.items() if id_ == question_id and of in conversations)
         return next((note for note in asked if may_see(note.user_id)), None)
 
 

@@ -15,7 +15,7 @@ from schemas.documents import Conversation, Message
 from schemas.events import AnswerReady, Cost, GuidanceIssued, ReportReady
 from schemas.features import UserFeature
 from schemas.role import TrackEntry
-from schemas.wire import ConversationId, QuestionId, UserId
+from schemas.wire import QuestionId, UserId
 
 #: How much of the first question is a conversation's title, in characters.
 MAX_TITLE = 80
@@ -39,7 +39,7 @@ def answer_event(message: Message) -> AnswerReady | ReportReady:
     """What was published; of a client's own answer what it says."""
     if message.event is None:
         return AnswerReady(
-            conversation_id=ConversationId(message.conversation_id),
+            conversation_id=message.conversation_id,
             user_id=UserId(message.user_id),
             question_id=QuestionId(message.question_id),
             text=message.text,

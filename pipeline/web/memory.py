@@ -5,16 +5,17 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from pipeline.web.access import Reader, Writer
+from pipeline.web.access import Caller, Reader, Writer
 from pipeline.web.commands import SENT, carried_out, command_of, receipt, sent
-from pipeline.web.envelope import ApiError, Envelope, FieldError, ok, wrong_fields
-from pipeline.web.finding import feature_of
+from pipeline.web.envelope import ApiError, Envelope, FieldError, no_feature, ok, wrong_fields
 from pipeline.web.items import feature_item
 from pipeline.web.paging import LINK, next_page
-from pipeline.web.parts import PartsOf
+from pipeline.web.parts import PartsOf, WebParts
+from pipeline.web.sessions import shown
 from pipeline.web.shapes import Feature, FeatureEdit, ForUser, Limit, Named, NewFeature
 from schemas.features import UserFeature, UserProfile
 from schemas.memory_events import CommandDone, MemoryCommand
+from schemas.wire import UserId
 
 router = APIRouter(prefix="/api/user/memory", tags=["memory"], generate_unique_id_function=lambda route: route.name)
 
@@ -51,7 +52,7 @@ async def list_features(
     wanted = [feature for feature in features if status == "all" or feature.status != "DELETED"]
     if len(wanted) > limit:
         next_page(request, response, after=wanted[limit - 1].feature_id)
-    return ok([feature_item(feature) for feature in wanted[:limit]])
+    return ok([shown(feature_item(feature), caller) for feature in wanted[:limit]])
 
 
 @router.post(
@@ -68,7 +69,7 @@ async def add_feature(
     if body.by == "admin" and "admin" not in caller.scopes:
         raise ApiError(403, "this key has no scope admin: leave `by` out")
     command = command_of("ADD_FEATURE", user_id=caller.user(user_id), **dict(body))
-    return await _feature_after(command, parts, response, 201)
+    return await _feature_after(command, caller, parts, response, 201)
 
 
 @router.put(
@@ -91,10 +92,11 @@ async def edit_feature(
     user = caller.user(user_id)
     if if_match is None:
         raise ApiError(428, 'say which version you read: If-Match: "VERSION"')
-    version = _version(await feature_of(user, feature_id, parts), if_match)
+    version = _version(await _feature_of(user, feature_id, parts), if_match)
     category = {} if body.category is None else {"category": body.category}
     wish = {"feature_id": feature_id, "value": body.value, "content": body.content, "version": version, **category}
-    return await _feature_after(command_of("EDIT_FEATURE", user_id=user, **wish), parts, response, 200)
+    command = command_of("EDIT_FEATURE", user_id=user, **wish)
+    return await _feature_after(command, caller, parts, response, 200)
 
 
 @router.delete(
@@ -107,9 +109,17 @@ async def delete_feature(
     caller: Writer, parts: PartsOf, feature_id: FeatureId, user_id: ForUser = None, if_match: IfMatch = None
 ) -> Envelope[CommandDone] | JSONResponse:
     user = caller.user(user_id)
-    version = _version(await feature_of(user, feature_id, parts), if_match)
+    version = _version(await _feature_of(user, feature_id, parts), if_match)
     command = command_of("DELETE_FEATURE", user_id=user, feature_id=feature_id, version=version)
-    return await receipt(command, parts)
+    return await receipt(command, caller, parts)
+
+
+async def _feature_of(user_id: UserId, feature_id: str, parts: WebParts) -> UserFeature:
+    """One of the user's features that was not deleted; raises ApiError."""
+    for feature in await parts.features.features(user_id):
+        if feature.feature_id == feature_id and feature.status != "DELETED":
+            return feature
+    raise no_feature()
 
 
 def _version(feature: UserFeature, if_match: str | None) -> int | None:
@@ -125,14 +135,14 @@ def _version(feature: UserFeature, if_match: str | None) -> int | None:
 
 
 async def _feature_after(
-    command: MemoryCommand, parts: PartsOf, response: Response, code: int
+    command: MemoryCommand, caller: Caller, parts: WebParts, response: Response, code: int
 ) -> Envelope[Feature] | JSONResponse:
     done = await carried_out(command, parts)
     if done is None:
         return sent(command)
-    feature = await feature_of(command.user_id, done.feature_id or "", parts)
+    feature = await _feature_of(command.user_id, done.feature_id or "", parts)
     response.headers["ETag"] = f'"{feature.version}"'
-    return ok(feature_item(feature), code)
+    return ok(shown(feature_item(feature), caller), code)
 
 
 @router.get("/profile", summary="Read what the user's features come to; null where none are kept")

@@ -11,9 +11,11 @@ from pipeline.errors import Outage
 from pipeline.web.access import Caller, Reader, Writer
 from pipeline.web.envelope import ApiError, Envelope, FieldError, no_conversation, ok, wrong_fields
 from pipeline.web.items import answer_event
-from pipeline.web.parts import PartsOf
-from pipeline.web.shapes import DEFAULT_CONVERSATION, Asked, Named, Question, SessionId
+from pipeline.web.parts import PartsOf, WebParts
+from pipeline.web.sessions import found_conversation, name_for_asking, shown, stored_names
+from pipeline.web.shapes import DEFAULT_CONVERSATION, Asked, ForUser, Named, Question, SessionId
 from pipeline.web.streaming import EventStream
+from schemas.documents import Conversation, Message
 from schemas.events import AnswerReady, QuestionAsked, ReportReady
 from schemas.wire import UserId
 
@@ -23,23 +25,25 @@ router = APIRouter(prefix="/api", tags=["questions"], generate_unique_id_functio
 @router.post("/questions", summary="Ask a question", status_code=202)
 async def ask(caller: Writer, parts: PartsOf, body: Question) -> Envelope[Asked]:
     """Published, and no more: what becomes of it is told by its events and its answer."""
+    user_id = _asker(caller, body.user_id)
     question = QuestionAsked(
         **dict(body)
         | {
-            "user_id": _asker(caller, body.user_id),
+            "user_id": user_id,
+            "conversation_id": await name_for_asking(caller, user_id, body.conversation_id, parts),
             "question_id": body.question_id or str(uuid4()),
             "asked_at": body.asked_at or parts.clock(),
         }
     )
     _check_metadata(question)
     asked = Asked.model_validate(question, from_attributes=True)
-    parts.hub.note_asked(asked.question_id, asked.conversation_id, asked.user_id)
+    parts.hub.note_asked(asked.question_id, asked.conversation_id, user_id)
     try:
         await parts.publisher.publish(question, {})
     except Outage as exc:
         message = f"Kafka is away; the question may still be taken: ask again with questionId {asked.question_id}"
         raise ApiError(503, message, headers={"Retry-After": "5"}) from exc
-    return ok(asked, 202)
+    return ok(shown(asked, caller), 202)
 
 
 def _asker(caller: Caller, user_id: UserId | None) -> UserId:
@@ -70,20 +74,27 @@ async def read_answer(
     parts: PartsOf,
     question_id: Annotated[Named, Path(description="The question.")],
     session_id: SessionId = DEFAULT_CONVERSATION,
+    user_id: ForUser = None,
 ) -> Envelope[ReportReady | AnswerReady] | JSONResponse:
     """A failed answer is one, too: its status and reason say so."""
-    answer = await parts.store.message(session_id, answer_id(question_id))
-    if answer is not None and caller.may_see(answer.user_id):
-        return ok(answer_event(answer))
-    question = await parts.store.message(session_id, question_id)
-    if question is None or not caller.may_see(question.user_id):
-        note = parts.hub.asked(question_id, session_id, caller.may_see)
+    conversation = await found_conversation(caller, session_id, parts, user_id)
+    answer = await _said(conversation, answer_id(question_id), parts)
+    if answer is not None:
+        return ok(shown(answer_event(answer), caller))
+    if await _said(conversation, question_id, parts) is None:
+        note = parts.hub.asked(question_id, stored_names(caller, session_id, user_id), caller.may_see)
         if note is None:
             raise no_conversation()
         if note.refused is not None:
             raise ApiError(409, f"the question was refused: {note.refused}")
     pending = ok(None, 202, "not answered yet")
     return JSONResponse(pending.model_dump(mode="json"), 202)
+
+
+async def _said(conversation: Conversation | None, message_id: str, parts: WebParts) -> Message | None:
+    if conversation is None:
+        return None
+    return await parts.store.message(conversation.conversation_id, message_id)
 
 
 _STREAM: dict[int | str, dict[str, Any]] = {
@@ -98,7 +109,8 @@ async def hear_events(
     caller: Reader,
     parts: PartsOf,
     session_id: SessionId = DEFAULT_CONVERSATION,
+    user_id: ForUser = None,
     within: Annotated[int, Query(ge=1, le=3600, description="Seconds until the stream ends.")] = 300,
 ) -> EventStream:
     """turn, extraction, guidance, answer, report, refused, each with its event as JSON; ended where hearing failed."""
-    return EventStream(parts.hub, session_id, caller.may_see, within)
+    return EventStream(parts.hub, stored_names(caller, session_id, user_id), caller, within)

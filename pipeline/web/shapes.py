@@ -1,9 +1,11 @@
 """What the API takes and gives, as models; what the wire contract has already is taken from there."""
 
+import re
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import Query
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from pipeline.domain.features import EMPTY
 from pipeline.domain.slots import folded
@@ -21,6 +23,16 @@ SessionId = Annotated[ConversationId, Identifier, Query(description="The convers
 Named = Annotated[str, Identifier]
 ForUser = Annotated[Named | None, Query(description="Whose; may be left out where the key is one user's.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="The most items of a page.")]
+
+
+def _is_written_out(moment: object) -> object:
+    if isinstance(moment, datetime) or (isinstance(moment, str) and re.match(r"\d{4}-", moment)):
+        return moment
+    raise ValueError("say it as 2026-05-01T12:00:00Z")
+
+
+#: A moment as the document has it; events may also count seconds.
+Time = Annotated[Moment, BeforeValidator(_is_written_out)]
 
 
 def _says_something(text: str) -> str:
@@ -160,6 +172,7 @@ class Question(QuestionAsked):
     """A question, of the default conversation and the key's only user where it names no others."""
 
     conversation_id: Annotated[ConversationId, Identifier] = DEFAULT_CONVERSATION
+    asked_at: Time | None = None
     user_id: Annotated[UserId, Identifier] | None = None  # type: ignore[assignment]  # it is filled in by the route
 
 

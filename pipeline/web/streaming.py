@@ -1,7 +1,7 @@
 """Server-sent events: a conversation's events as text, for as long as somebody reads."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -9,7 +9,9 @@ from typing import Any
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from pipeline.web.access import Caller
 from pipeline.web.hub import Hub, Stream
+from pipeline.web.sessions import shown
 from schemas.events import (
     AnswerReady,
     GuidanceIssued,
@@ -44,24 +46,24 @@ class EventStream(StreamingResponse):
     def __init__(
         self,
         hub: Hub,
-        conversation_id: str,
-        may_see: Callable[[str], bool],
+        conversations: Collection[str],
+        caller: Caller,
         within: float,
         *,
         grace: float = HEARTBEAT,
     ) -> None:
         super().__init__(())
-        self._hear, self._within = partial(hub.stream, conversation_id, may_see), within
-        self._grace = grace
+        self._hear = partial(hub.stream, conversations, caller.may_see)
+        self._caller, self._within, self._grace = caller, within, grace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._hear() as stream, suppress(TimeoutError):
-            self.body_iterator = told(stream, self._within)
+            self.body_iterator = told(stream, self._caller, self._within)
             async with asyncio.timeout(self._within + self._grace):
                 await super().__call__(scope, receive, send)
 
 
-async def told(stream: Stream, within: float, *, heartbeat: float = HEARTBEAT) -> AsyncIterator[str]:
+async def told(stream: Stream, caller: Caller, within: float, *, heartbeat: float = HEARTBEAT) -> AsyncIterator[str]:
     """The events as text, for `within` seconds; a comment at once, and whenever nothing is heard for a while."""
     clock = asyncio.get_running_loop().time
     end = clock() + within
@@ -77,6 +79,7 @@ async def told(stream: Stream, within: float, *, heartbeat: float = HEARTBEAT) -
             yield "event: ended\ndata: {}\n\n"
             return
         if name := _NAMES.get(type(event)):
+            event = shown(event, caller)
             yield f"event: {name}\nid: {_id_of(event)}\ndata: {event.to_json().decode()}\n\n"
 
 

@@ -78,3 +78,26 @@ async def test_a_key_without_admin_cannot_forget_a_user(keyed: Visit) -> None:
     await expect(keyed["where"]).to_have_text("kitchen · bo")
     await expect(keyed.page.locator("[data-id=kitchen]")).to_be_visible()
     await expect(keyed.page.locator("[data-id=ward]")).to_have_count(0)
+
+
+async def test_a_name_that_another_user_has_is_one_to_talk_under(keyed: Visit, stage: Stage) -> None:
+    """It looks as any new conversation, is answered, listed under its name and forgotten; the other's stays."""
+    keyed.foreseen.add("status of 404")
+    await keyed.page.goto(f"{keyed.address}?session_id=ward&user_id=bo")
+    await use(keyed, BO)
+    await keyed["ask-text"].fill("I am a baker. Why is my crumb gummy?")
+    await keyed["ask-send"].click()
+    await expect(keyed["stage-answered"]).to_have_attribute("data-state", "reached", timeout=30_000)
+    await expect(keyed["turn"]).to_have_count(1)
+    await expect(keyed["point"]).to_have_count(1)
+    await expect(keyed["where"]).to_have_text("ward · bo")
+    await expect(keyed.page.locator("[data-id=ward]")).to_contain_text("Why is my crumb gummy?")
+    await keyed["forget"].click()
+    await keyed.of("forget-dialog", "forget-conversation").check()
+    await keyed.of("forget-dialog", "confirm-id").fill("ward")
+    await keyed.of("forget-dialog", "submit").click()
+    await expect(keyed["removed"]).to_be_visible(timeout=30_000)
+    await keyed.of("receipt", "receipt-close").click()
+    await expect(keyed.page.locator("[data-id=ward]")).to_have_count(0)
+    track = await stage.client.get("/api/user/memory/track", params={"session_id": "ward", "user_id": "ada"})
+    assert len(track.json()["data"]) >= 8

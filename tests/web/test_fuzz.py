@@ -70,7 +70,7 @@ def with_seeds(case: Case[Any], seeds: Mapping[str, Mapping[str, str]]) -> None:
     known = {parameter.name for parameter in case.operation.iter_parameters()}
     for given_ones, names in ((case.path_parameters, "path"), (case.query, "query"), (case.headers, "headers")):
         given_ones.update({name: value for name, value in seeds[names].items() if name in known})
-    for cursor in ("before", "before_id", "after"):
+    for cursor in ("before", "before_id", "before_user", "after"):
         case.query.pop(cursor, None)
     if case.operation.path == "/api/questions" and isinstance(case.body, dict):
         case.body |= {"text": "hello", "userId": "u"}

@@ -78,7 +78,7 @@ async def test_a_command_waits_not_for_receipts_that_are_heard_no_more() -> None
 async def test_a_slow_client_is_cut_off() -> None:
     """What waits for it is bounded: it is told that much, then the end, and the others hear on."""
     hub = Hub()
-    with hub.stream("c", everybody) as slow, hub.stream("c", everybody) as other:
+    with hub.stream(["c"], everybody) as slow, hub.stream(["c"], everybody) as other:
         for number in range(1, MAX_WAITING + 10):
             hub.hear(turn(number))
             assert await other.next() == turn(number)
@@ -90,7 +90,7 @@ async def test_a_stream_hears_its_conversation_from_its_opening_to_its_end() -> 
     """Several do at once; nothing is kept of a conversation that nobody listens to."""
     hub = Hub()
     hub.hear(turn(1))
-    with hub.stream("c", everybody) as one, hub.stream("c", lambda user: user == "v") as other:
+    with hub.stream(["c"], everybody) as one, hub.stream(["c"], lambda user: user == "v") as other:
         hub.hear(turn(2))
         hub.hear(turn(3, conversationId="d"))
         hub.hear(turn(4, userId="v"))
@@ -103,7 +103,7 @@ async def test_a_stream_hears_its_conversation_from_its_opening_to_its_end() -> 
 async def test_waiting_for_an_event_can_be_given_up_without_losing_one() -> None:
     """A heartbeat interrupts the wait; the event that comes then is the next."""
     hub = Hub()
-    with hub.stream("c", everybody) as stream:
+    with hub.stream(["c"], everybody) as stream:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await stream.next()
@@ -114,14 +114,14 @@ async def test_waiting_for_an_event_can_be_given_up_without_losing_one() -> None
 async def test_streams_end_where_hearing_fails() -> None:
     """Those that are open, after what they heard before, and those that are opened before hearing goes on."""
     hub = Hub()
-    with hub.stream("c", everybody) as before:
+    with hub.stream(["c"], everybody) as before:
         hub.hear(turn(1))
         hub.hear_no_more(Outage("gone"))
         assert [await before.next(), await before.next()] == [turn(1), None]
-    with hub.stream("c", everybody) as after:
+    with hub.stream(["c"], everybody) as after:
         assert await after.next() is None
     hub.hear_again()
-    with hub.stream("c", everybody) as again:
+    with hub.stream(["c"], everybody) as again:
         hub.hear(turn(2))
         assert await again.next() == turn(2)
 
@@ -134,21 +134,21 @@ async def test_a_refusal_is_of_who_asked() -> None:
     hub.hear(refused("v", "c", "q", "metadata: send less"))
     later = QuestionRefused(processor="summary", conversation_id="c", user_id="u", question_id="q", reason="no")
     hub.hear(later)
-    own, other = (hub.asked("q", "c", lambda user, name=name: user == name) for name in ("u", "v"))  # type: ignore[misc]
+    own, other = (hub.asked("q", ["c"], lambda user, name=name: user == name) for name in ("u", "v"))  # type: ignore[misc]
     assert own is not None
     assert other is not None
     assert (own.refused, other.refused) == (None, "metadata: send less")
-    assert hub.asked("q", "d", everybody) is None
+    assert hub.asked("q", ["d"], everybody) is None
 
 
 async def test_a_refusal_is_known_wherever_it_was_asked() -> None:
     """A question that another process published is refused here too, to its user alone, until it is asked again."""
     hub = Hub()
     hub.hear(refused("u", "c", "q", "metadata: send less"))
-    note = hub.asked("q", "c", lambda user: user == "u")
+    note = hub.asked("q", ["c"], lambda user: user == "u")
     assert note is not None
     assert note.refused == "metadata: send less"
-    assert hub.asked("q", "c", lambda user: user == "v") is None
+    assert hub.asked("q", ["c"], lambda user: user == "v") is None
     hub.note_asked("q", "c", "u")
     assert note.refused is None
 
@@ -158,8 +158,8 @@ async def test_only_the_last_refusals_are_remembered() -> None:
     hub = Hub()
     for number in range(MAX_ASKED + 1):
         hub.hear(refused("u", "c", f"q{number}", "no"))
-    assert hub.asked("q0", "c", everybody) is None
-    assert hub.asked("q1", "c", everybody) is not None
+    assert hub.asked("q0", ["c"], everybody) is None
+    assert hub.asked("q1", ["c"], everybody) is not None
 
 
 async def test_only_the_last_questions_are_remembered() -> None:
@@ -167,5 +167,5 @@ async def test_only_the_last_questions_are_remembered() -> None:
     hub = Hub()
     for number in range(MAX_ASKED + 1):
         hub.note_asked(f"q{number}", "c", "u")
-    assert hub.asked("q0", "c", everybody) is None
-    assert hub.asked("q1", "c", everybody) is not None
+    assert hub.asked("q0", ["c"], everybody) is None
+    assert hub.asked("q1", ["c"], everybody) is not None

@@ -37,8 +37,9 @@ ATTEMPTS: dict[tuple[str, str], list[Attempt]] = {
     ("GET", "/api/conversations"): [
         Attempt(_USER),
         Attempt({"before": "2027-01-01T00:00:00Z", "before_id": "{session}"}, code=200),
+        Attempt({"before": "2027-01-01T00:00:00Z", "before_id": "{session}", "before_user": "{user}"}),
     ],
-    ("GET", f"{M}/conversation"): [Attempt(_SESSION)],
+    ("GET", f"{M}/conversation"): _OF_A_SESSION,
     ("GET", f"{M}/track"): _OF_A_SESSION,
     ("GET", f"{M}/latest"): _OF_A_SESSION,
     ("GET", f"{M}/guidance"): _OF_A_SESSION,
@@ -53,8 +54,11 @@ ATTEMPTS: dict[tuple[str, str], list[Attempt]] = {
     ],
     ("DELETE", M + "/delete/{feature_id}"): [Attempt(), Attempt(_USER), Attempt({}, None, {"If-Match": '"7"'})],
     ("GET", f"{M}/profile"): [Attempt(_USER)],
-    ("POST", f"{M}/correct"): [Attempt(_SESSION, {"identities": ["thief"]})],
-    ("POST", f"{M}/delete"): [Attempt(_SESSION)],
+    ("POST", f"{M}/correct"): [
+        Attempt(_SESSION, {"identities": ["thief"]}),
+        Attempt(_SESSION | _USER, {"identities": ["thief"]}),
+    ],
+    ("POST", f"{M}/delete"): [Attempt(_SESSION), Attempt(_SESSION | _USER)],
     ("POST", f"{M}/forget"): [
         Attempt(_SESSION),
         Attempt(_SESSION | {"user_id": "a"}),
@@ -66,8 +70,8 @@ ATTEMPTS: dict[tuple[str, str], list[Attempt]] = {
         Attempt({}, {"text": "hello", "conversationId": "{session}", "questionId": "{question}"}, code=202),
         Attempt({}, {"text": "hello", "userId": "{user}"}),
     ],
-    ("GET", "/api/answers/{question_id}"): [Attempt(), Attempt(_SESSION)],
-    ("GET", "/api/events"): [Attempt(_SESSION | {"within": "1"}, code=200)],
+    ("GET", "/api/answers/{question_id}"): [Attempt(), Attempt(_SESSION), Attempt(_SESSION | _USER)],
+    ("GET", "/api/events"): [Attempt(_SESSION | {"within": "1"}, code=200), Attempt(_SESSION | _USER)],
     ("GET", "/api/me"): [Attempt(code=200)],
 }
 

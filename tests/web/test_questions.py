@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.errors import Outage
+from pipeline.web.access import Caller
 from pipeline.web.hub import Stream
 from pipeline.web.streaming import EventStream, told
 from schemas.events import AnswerReady, QuestionAsked, ReportReady
@@ -16,6 +17,7 @@ from tests.web.calling import calling, key
 from tests.web.world import NOW, World, of, refused
 
 OWN, MANY = "own-key-of-the-user", "key-of-two-users"
+ANYBODY = Caller(frozenset({"read"}), None, is_anonymous=True)
 
 
 def app_of(world: World) -> Any:
@@ -83,6 +85,8 @@ async def test_a_question_keeps_the_ids_that_it_names(world: World) -> None:
         ('{"text": "hello", "metadata": {"a": NaN}}', "body.metadata"),
         ('{"text": "hello", "metadata": {"a": 1e999}}', "body.metadata"),
         ('{"text": "hello", "metadata": {"a": ' + "[" * 500 + "]" * 500 + "}}", "body.metadata"),
+        ('{"text": "hello", "askedAt": 1777636800}', "body.askedAt"),
+        ('{"text": "hello", "askedAt": "1777636800"}', "body.askedAt"),
         ('{"text": "hello", "askedAt": "9999-12-31T23:59:59-12:00"}', "body.askedAt"),
     ],
 )
@@ -269,7 +273,7 @@ async def test_a_client_that_stops_reading_is_not_waited_for(world: World) -> No
     async def wait(*_: Any) -> Any:
         await never.wait()
 
-    stream = EventStream(world.hub, "c", lambda user: True, 0.01, grace=0.01)
+    stream = EventStream(world.hub, ["c"], ANYBODY, 0.01, grace=0.01)
     async with asyncio.timeout(10):
         await stream({"type": "http"}, wait, wait)
     assert world.hub.is_heard is False
@@ -278,7 +282,7 @@ async def test_a_client_that_stops_reading_is_not_waited_for(world: World) -> No
 async def test_a_silent_stream_says_that_it_is_there(world: World) -> None:
     """A comment comes at once, and another whenever nothing is heard for a while."""
     stream = Stream(lambda user: True)
-    lines = told(stream, 60, heartbeat=0.01)
+    lines = told(stream, ANYBODY, 60, heartbeat=0.01)
     assert [await anext(lines) for _ in range(3)] == [": from here on\n\n", ": still here\n\n", ": still here\n\n"]
     stream.tell(turn(1))
     assert (await anext(lines)).startswith("event: turn\n")

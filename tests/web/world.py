@@ -91,14 +91,15 @@ class World:
         """Its answer as report generation leaves it."""
         whose = {"conversationId": conversation, "userId": user, "questionId": f"{conversation}-q{turn}"}
         event = AnswerReady.model_validate(whose | {"text": "Wash your hands.", "turn": turn, "cost": COST} | changes)
-        kept = whose | {"messageId": answer_id(whose["questionId"]), "role": "ASSISTANT", "status": event.status}
+        whose["questionId"] = event.question_id
+        kept = whose | {"messageId": answer_id(event.question_id), "role": "ASSISTANT", "status": event.status}
         await self.here.store.add_message(said(turn, event.text, event=event.to_json().decode(), **kept))
         return event
 
     async def learnt(self, user: str, conversation: str, turn: int = 1, **changes: Any) -> TrackEntry:
         """Its track entry as update arbitration leaves it."""
         whose = {"conversationId": conversation, "userId": user, "questionId": f"{conversation}-q{turn}"}
-        entry = track_entry(turn, **whose, **changes)
+        entry = track_entry(turn, **(whose | changes))
         await self.here.store.add_entry(entry)
         return entry
 

@@ -81,6 +81,10 @@ class MongoStore:
     async def conversation(self, conversation_id: ConversationId) -> Conversation | None:
         return await self._database.one(Conversation, "conversations", {"_id": conversation_id})
 
+    async def conversations(self, names: Sequence[ConversationId]) -> list[Conversation]:
+        query = {"_id": {"$in": [*names]}}
+        return await self._database.found(Conversation, "conversations", query, len(names), [("_id", ASCENDING)])
+
     async def touch_conversation(self, message: Message) -> None:
         key = message.conversation_id
         change = {

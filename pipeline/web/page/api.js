@@ -75,7 +75,7 @@ const of = (session, user) => ({ session_id: session, user_id: user });
 export const me = () => call("GET", "/api/me");
 export const page = (path, signal) => call("GET", path, { signal });
 export const conversations = (user) => call("GET", "/api/conversations", { query: { user_id: user, limit: 30 } });
-export const messages = (session, before) => call("GET", `${MEMORY}/conversation`, { query: { session_id: session, before, limit: 40 } });
+export const messages = (session, user) => call("GET", `${MEMORY}/conversation`, { query: { ...of(session, user), limit: 40 } });
 export const track = (session, user, after, limit) => call("GET", `${MEMORY}/track`, { query: { ...of(session, user), after, limit } });
 export const summary = (session, user) => call("GET", `${MEMORY}/summary`, { query: of(session, user) });
 export const guidance = (session, user) => call("GET", `${MEMORY}/guidance`, { query: of(session, user) });
@@ -86,15 +86,15 @@ export const edit = (user, feature, body) =>
   call("PUT", `${MEMORY}/${encodeURIComponent(feature.featureId)}`, { query: { user_id: user }, body, headers: { "If-Match": `"${feature.version}"` } });
 export const remove = (user, feature) =>
   call("DELETE", `${MEMORY}/delete/${encodeURIComponent(feature.featureId)}`, { query: { user_id: user }, headers: { "If-Match": `"${feature.version}"` } });
-export const correct = (session, body) => call("POST", `${MEMORY}/correct`, { query: { session_id: session }, body });
-export const forgetRole = (session) => call("POST", `${MEMORY}/delete`, { query: { session_id: session } });
+export const correct = (session, user, body) => call("POST", `${MEMORY}/correct`, { query: of(session, user), body });
+export const forgetRole = (session, user) => call("POST", `${MEMORY}/delete`, { query: of(session, user) });
 export const forget = (user, session) => call("POST", `${MEMORY}/forget`, { query: { user_id: user, session_id: session } });
 export const ask = (body) => call("POST", "/api/questions", { body });
-export const answer = (question, session) => call("GET", `/api/answers/${encodeURIComponent(question)}`, { query: { session_id: session } });
+export const answer = (question, session, user) => call("GET", `/api/answers/${encodeURIComponent(question)}`, { query: of(session, user) });
 
 /** The conversation's events as they come: {kind, data}; ends with the server or with `signal`. */
-export async function* events(session, signal) {
-  const path = pathWith("/api/events", { session_id: session, within: 3600 });
+export async function* events(session, user, signal) {
+  const path = pathWith("/api/events", { ...of(session, user), within: 3600 });
   const response = await send(path, { signal, headers: { Accept: "text/event-stream" } });
   if (!response.ok) throw new Refused(response.status, t("unexpected", { code: response.status }));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -32,7 +32,7 @@ export function showAsk(session, user, done) {
     if (!words) return text.focus();
     go.disabled = true;
     alert.hidden = true;
-    running = { id: newId(), session, mode: mode.value, started: performance.now(), times: {}, refused: null, isSlow: false, done };
+    running = { id: newId(), session, user, mode: mode.value, started: performance.now(), times: {}, refused: null, isSlow: false, done };
     drawStages();
     const question = running;
     setTimeout(() => isOver(question) || saySlow(), SLOW);
@@ -104,7 +104,7 @@ async function follow(question) {
     if (isOver(question)) return;
     if (performance.now() - question.started > PATIENCE) return;
     try {
-      const { data } = await api.answer(question.id, question.session);
+      const { data } = await api.answer(question.id, question.session, question.user);
       if (data && !isOver(question)) reach("answered");
     } catch (error) {
       if (error.code === 409 && !isOver(question)) refuse(error.message);

@@ -65,7 +65,7 @@ function meter(score) {
 }
 
 /** Asks who the user is and is not, and commands it. */
-export function openCorrection(session, entry, done) {
+export function openCorrection(session, user, entry, done) {
   const is = h("input", { name: "identities", autocomplete: "off", "data-testid": "is" });
   const isNot = h("input", { name: "denies", autocomplete: "off", list: "known-identities", "data-testid": "is-not" });
   const known = h("datalist", { id: "known-identities" }, (entry?.identities ?? []).map((identity) => h("option", { value: identity.name })));
@@ -77,7 +77,7 @@ export function openCorrection(session, entry, done) {
     send: async (values) => {
       const body = { identities: named(values.identities), denies: named(values.denies) };
       if (entry) Object.assign(body, { turn: entry.turn, corrections: entry.corrections.length });
-      const { code } = await api.correct(session, body);
+      const { code } = await api.correct(session, user, body);
       toast(t(code === 202 ? "pending" : "corrected"));
       done();
     },

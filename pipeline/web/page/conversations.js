@@ -66,7 +66,7 @@ function item(conversation, select) {
     {},
     h(
       "button",
-      { type: "button", class: "conversation", "data-testid": "conversation", "data-id": conversationId, onclick: show },
+      { type: "button", class: "conversation", "data-testid": "conversation", "data-id": conversationId, "data-user": userId, onclick: show },
       h("span", { class: "conversation-title" }, title || t("untitled")),
       h("span", { class: "conversation-about" }, about(turnCount, lastActiveTime)),
       h("span", { class: "conversation-id" }, own(conversationId), " · ", own(userId)),
@@ -76,17 +76,19 @@ function item(conversation, select) {
 
 const about = (turns, time) => `${counted("turns", turns)} · ${day(time)}`;
 
+const isOf = ({ dataset }, session, user) => dataset.id === session && [dataset.user, null].includes(user);
+
 /** Brings the conversation on the list up to date with its last message; false where it is not on the list. */
-export function touch(session, last) {
-  const node = [...document.querySelectorAll(".conversation")].find((each) => each.dataset.id === session);
+export function touch(session, user, last) {
+  const node = [...document.querySelectorAll(".conversation")].find((each) => isOf(each, session, user));
   if (node && last) node.querySelector(".conversation-about").textContent = about(last.turn, last.createTime);
   return Boolean(node);
 }
 
 /** Marks the conversation that is shown. */
-export function markSelected(session) {
+export function markSelected(session, user) {
   for (const node of document.querySelectorAll(".conversation")) {
-    if (node.dataset.id === session) node.setAttribute("aria-current", "true");
+    if (isOf(node, session, user)) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
   }
 }

@@ -24,7 +24,7 @@ export function openForget(session, user, isAdmin, done) {
     danger: true,
     check: (values) => (values.typed === wanted(values.what) ? null : [typed, told("typeWrong", { id: wanted(values.what) })]),
     send: async ({ what }) => {
-      const { code, data } = await (what === "role" ? api.forgetRole(session) : api.forget(user, what === "user" ? null : session));
+      const { code, data } = await (what === "role" ? api.forgetRole(session, user) : api.forget(user, what === "user" ? null : session));
       await done(what);
       showReceipt(what, code, data);
     },

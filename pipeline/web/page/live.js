@@ -6,11 +6,11 @@ const SHORTEST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 
 /** Calls `hear(event)` for each event until `signal`, over ends of the stream and outages. */
-export async function listen(session, hear, signal) {
+export async function listen(session, user, hear, signal) {
   let pause = SHORTEST_PAUSE;
   while (!signal.aborted) {
     try {
-      for await (const event of api.events(session, signal)) {
+      for await (const event of api.events(session, user, signal)) {
         hear(event);
         if (event.kind !== "ended") pause = SHORTEST_PAUSE;
       }

@@ -35,6 +35,8 @@ let listing = new AbortController();
 let waiting = 0;
 let scrolls = false;
 
+/** Whose conversation of that name is meant, where the key may see several users'. */
+const whose = () => (state.me.users ? state.owner : null);
 const may = (scope) => state.me.scopes.includes(scope) || state.me.scopes.includes("admin");
 
 async function start() {
@@ -65,7 +67,7 @@ async function showAll() {
   byId("key-button").hidden = state.me.anonymous;
   const all = await list();
   if (state.isAstray) return select(null, null, { stay: true });
-  const here = all.find((each) => each.conversationId === state.session) ?? (state.session ? null : all[0]);
+  const here = all.find((each) => each.conversationId === state.session && [each.userId, null].includes(whose())) ?? (state.session ? null : all[0]);
   await select(here?.conversationId ?? state.session, here?.userId ?? state.owner ?? state.filter, { stay: true });
 }
 
@@ -78,7 +80,7 @@ async function list() {
   listing.abort();
   listing = new AbortController();
   const all = await loadConversations(state.filter, select, listing.signal);
-  markSelected(state.session);
+  markSelected(state.session, whose());
   return all;
 }
 
@@ -90,7 +92,7 @@ async function select(session, owner, { stay = false } = {}) {
   Object.assign(state, { session, owner, isAstray: state.isAstray && !session });
   loaded = { ...NOTHING };
   showWhere();
-  markSelected(session);
+  markSelected(session, whose());
   if (!stay) showView("talk");
   for (const id of ["belief", "picture", "features", "insight", "ask"]) fill(byId(id));
   showTools();
@@ -98,7 +100,7 @@ async function select(session, owner, { stay = false } = {}) {
   fill(byId("talk-body"), skeleton(6));
   fill(byId("picture"), skeleton(4));
   fill(byId("features"), skeleton(3));
-  listen(session, hear, signal);
+  listen(session, whose(), hear, signal);
   await loadTalk(signal);
   if (signal.aborted) return;
   state.owner = loaded.entries[0]?.userId ?? state.owner ?? state.me.users?.[0] ?? null;
@@ -133,7 +135,7 @@ async function loadMemory(signal = leaving.signal) {
 
 async function loadTalk(signal) {
   try {
-    const { data, next } = await api.messages(state.session);
+    const { data, next } = await api.messages(state.session, whose());
     const last = data.at(-1)?.metadata.turn ?? 0;
     const entries = await readTrack(Math.max(0, last - TURNS));
     if (signal.aborted) return;
@@ -149,7 +151,7 @@ async function loadTalk(signal) {
 
 /** The track documents after the turn `after`, each with what learning from it cost. */
 async function readTrack(after) {
-  const { data } = await api.track(state.session, null, after, TURNS);
+  const { data } = await api.track(state.session, whose(), after, TURNS);
   return data.map((item) => ({ ...JSON.parse(item.text), cost: item.metadata.cost }));
 }
 
@@ -157,10 +159,10 @@ async function readTrack(after) {
 async function refresh({ toEnd = false } = {}) {
   const { signal } = leaving;
   try {
-    const { data } = await api.messages(state.session);
+    const { data } = await api.messages(state.session, whose());
     const entries = await readTrack(Math.max(0, (loaded.entries.at(-1)?.turn ?? 1) - 1));
     if (signal.aborted) return;
-    if (!touch(state.session, data.at(-1)?.metadata)) list();
+    if (!touch(state.session, whose(), data.at(-1)?.metadata)) list();
     const fresh = new Set(data.map((message) => message.metadata.messageId));
     const from = entries[0]?.turn ?? Infinity;
     loaded.messages = [...loaded.messages.filter((message) => !fresh.has(message.metadata.messageId)), ...data];
@@ -267,7 +269,7 @@ function showWhere() {
 byId("key-button").onclick = async () => (await askForKey(api.keep, false)) && startAfresh();
 byId("new-button").onclick = () => openNew(state.owner ?? state.filter, state.me.users, select);
 byId("forget-button").onclick = () => openForget(state.session, state.owner, may("admin"), afterForgetting);
-byId("correct-button").onclick = () => openCorrection(state.session, loaded.entries.at(-1) ?? null, () => refresh());
+byId("correct-button").onclick = () => openCorrection(state.session, whose(), loaded.entries.at(-1) ?? null, () => refresh());
 byId("add-button").onclick = () => openAdd(state.owner, () => loadMemory());
 showView("talk");
 api.onKeyNeeded((wasWrong) => askForKey(api.keep, wasWrong));
