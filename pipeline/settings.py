@@ -149,8 +149,10 @@ class ApiSettings(_Group):
             secrets = [granted.key.get_secret_value() for granted in _granted(keys)]
         except ValidationError as exc:
             errors = exc.errors(include_url=False, include_input=False)
-            wrong = (f"{'.'.join(map(str, error['loc'])) or 'all of it'}: {error['msg']}" for error in errors)
+            wrong = (f"{'.'.join(map(str, error['loc'])) or 'all of it'}: {_plain(error['msg'])}" for error in errors)
             raise ValueError("; ".join(wrong)) from None
+        if keys and not secrets:
+            raise ValueError("it holds no key: leave it out to serve this machine alone")
         if len(set(secrets)) < len(secrets):
             raise ValueError("a key is there twice")
         return keys
@@ -168,6 +170,11 @@ class ApiSettings(_Group):
     @property
     def origins(self) -> list[str]:
         return self.cors_origins.split(",") if self.cors_origins else []
+
+
+def _plain(message: str) -> str:
+    """A message of pydantic's without its way of saying that the words are ours."""
+    return message.removeprefix("Value error, ")
 
 
 def _granted(keys: SecretStr | None) -> list[ApiKey]:
@@ -325,7 +332,7 @@ def load_settings(**overrides: object) -> Settings:
     except ValidationError as exc:
         wrong = "; ".join(
             f"{_PREFIX}{'__'.join(str(part).upper() for part in error['loc'])}: "
-            + ("no such setting" if error["type"] == "extra_forbidden" else error["msg"])
+            + ("no such setting" if error["type"] == "extra_forbidden" else _plain(error["msg"]))
             for error in exc.errors(include_url=False, include_input=False)
         )
         raise SettingsInvalid(f"wrong setting: {wrong}") from exc

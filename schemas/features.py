@@ -71,8 +71,8 @@ class FeatureChange(Wire):
     """The user's words that say so; empty where it is a command."""
     feature_id: str | None = None
     """Of an edit or a deletion by hand."""
-    version: int | None = Field(default=None, ge=1)
-    """Of an edit by hand: the version that was read; refused where the feature has moved on."""
+    version: int | None = Field(default=None, ge=0)
+    """Of an edit by hand: the version that was read, 0 for none; refused where the feature has moved on."""
 
     @model_validator(mode="after")
     def _says_what(self) -> Self:

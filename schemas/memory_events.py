@@ -70,8 +70,9 @@ class MemoryCommand(Wire):
     value: Annotated[Value, NoNul] | None = None
     content: Annotated[Content, NoNul] = ""
     category: Category = "OTHER"
-    version: int | None = Field(default=None, ge=1)
-    """Of EDIT_FEATURE and CORRECT_ROLE (there a turn): refused where it has moved on."""
+    version: int | None = Field(default=None, ge=0)
+    """Of EDIT_FEATURE and CORRECT_ROLE (there a turn): refused where it has moved on. Of ADD_FEATURE 0: refused where
+    there is such a feature."""
     corrections: int | None = Field(default=None, ge=0)
     """Of CORRECT_ROLE: how many corrections the newest entry had when it was read; refused where it has more."""
     identities: list[Annotated[Name, NoNul]] = Field(default=[], max_length=5)

@@ -198,6 +198,8 @@ class TrackEntry(Wire):
     """The first turn that its memory builds on: it goes where the role memory is erased up to there."""
     corrections: list[str] = Field(default=[], max_length=MAX_CORRECTIONS)
     """The ids of the last commands that corrected the memory: each does so once."""
+    correction_count: int = Field(default=0, ge=0)
+    """How many have, ever."""
     record_time: Moment | None = None
     """The timestamp of the question's record: what forgetting goes by."""
     event: str = ""

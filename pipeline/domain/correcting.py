@@ -59,6 +59,7 @@ def corrected(
             ),
             "user_overview": memory.user_overview,
             "corrections": [*entry.corrections, command.command_id][-MAX_CORRECTIONS:],
+            "correction_count": max(entry.correction_count, len(entry.corrections)) + 1,
             "update_time": at,
         }
     )

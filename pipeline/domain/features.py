@@ -28,6 +28,7 @@ from schemas.memory_events import FeaturesObserved
 UNKNOWN = "there is no such feature"
 DELETED = "it was deleted, and this is not later"
 MOVED_ON = "the feature has moved on: read it again"
+KEPT = "there is such a feature: leave it, or replace it"
 BY_HAND = "it was set by hand"
 LATE = "something later is known"
 HEARD = "it has had its effect"
@@ -124,7 +125,7 @@ class _Merging:
         elif known is None or known.status == "DELETED":
             self._begin(known, change)
         elif not self._is_at(known, change.version):
-            self._skip(MOVED_ON)
+            self._skip(MOVED_ON if change.version else KEPT)
         elif is_same(known.value, change.value) or self._is_restated(known, change):
             self._put(confirmed(known, self._statement(change, known)))
         else:

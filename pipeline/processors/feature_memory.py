@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 
-from pipeline.domain.features import HEARD, MOVED_ON, UNKNOWN, Merged, merge
+from pipeline.domain.features import HEARD, KEPT, MOVED_ON, UNKNOWN, Merged, merge
 from pipeline.domain.profile import render_profile, with_left
 from pipeline.domain.relevance import as_known
 from pipeline.domain.staleness import by_user, looked_at, week_of
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 #: How often a merge is tried while somebody else writes the same features.
 _TRIES = 20
-_REFUSALS: dict[str, Refusal] = {UNKNOWN: "UNKNOWN", MOVED_ON: "OUTDATED"}
+_REFUSALS: dict[str, Refusal] = {UNKNOWN: "UNKNOWN", MOVED_ON: "OUTDATED", KEPT: "OUTDATED"}
 
 
 async def handle(event: FeaturesObserved, record: Record, services: Services) -> Sequence[Output]:

@@ -136,7 +136,7 @@ async def _correct_role(command: MemoryCommand, record: Record, services: Servic
         if not has_begun and command.version not in (None, entry.turn):
             moved_on = f"the role has moved on to turn {entry.turn} since it was read"
             return _refused(command, moved_on, record, "OUTDATED")
-        if not has_begun and command.corrections is not None and len(entry.corrections) > command.corrections:
+        if not has_begun and command.corrections is not None and entry.correction_count > command.corrections:
             moved_on = "the role has moved on: it was corrected since it was read"
             return _refused(command, moved_on, record, "OUTDATED")
         changed = corrected(

@@ -134,6 +134,7 @@ async def _decided(event: RoleExtracted, kept: _Kept, services: Services) -> Tra
             "observed": observed.to_json().decode() if observed else "",
             "since": previous.since if previous else event.turn,
             "corrections": previous.corrections if previous else [],
+            "correction_count": previous.correction_count if previous else 0,
         }
     )
 

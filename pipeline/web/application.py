@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
@@ -20,6 +20,8 @@ from pipeline.web.limits import DOCUMENT, Buckets, Gate
 from pipeline.web.parts import WebParts
 
 PAGE = Path(__file__).parent / "page"
+_IS_NO_ID = "an id has no control characters, and no blanks at its ends"
+_IS_NO_VERSION = 'it is a version with its quotes, such as "3", or *'
 #: Seconds after which a caller may look whether a service is back.
 _OUTAGE_RETRY = 5
 
@@ -35,13 +37,26 @@ def application(parts: WebParts, access: Access, *, requests_a_minute: int) -> F
     )
     app.state.parts, app.state.access = parts, access
     for routes in (conversations, memory, forgetting, questions):
-        app.include_router(routes.router, responses=ERRORS)
+        app.include_router(routes.router, responses=ERRORS, dependencies=[Depends(_says_only_what_is_known)])
     app.get("/api/me", responses=ERRORS, operation_id="read_me", summary="Read what this key may")(me)
     _serve_page(app)
     app.add_middleware(Gate, access=access, buckets=Buckets(requests_a_minute))
     for error, become in _ERRORS.items():
         app.add_exception_handler(error, _handler(become))
     return app
+
+
+async def _says_only_what_is_known(request: Request) -> None:
+    """What changes something is refused with a parameter misspelt or twice: without it, it would change more."""
+    if request.method == "GET":
+        return
+    operation = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
+    known = {parameter["name"] for parameter in operation.get("parameters", []) if parameter["in"] == "query"}
+    names = [name for name, _ in request.query_params.multi_items()]
+    wrong = {name: "there is no such parameter" for name in names if name not in known}
+    wrong |= {name: "it is there twice" for name in names if names.count(name) > 1}
+    if wrong:
+        raise wrong_fields(*(FieldError(field=f"query.{name}", message=why) for name, why in wrong.items()))
 
 
 class Me(BaseModel):
@@ -95,6 +110,8 @@ def _of_validation(exc: RequestValidationError) -> ApiError:
 
 def _field_error(error: dict[str, Any]) -> FieldError:
     message = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "string_pattern_mismatch":
+        message = _IS_NO_VERSION if error["loc"][0] == "header" else _IS_NO_ID
     if error["type"] == "json_invalid":
         return FieldError(field="body", message=f"this is no JSON, at character {error['loc'][-1]}")
     return FieldError(field=".".join(map(str, error["loc"])), message=message)

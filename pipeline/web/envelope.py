@@ -45,6 +45,10 @@ def no_conversation() -> ApiError:
     return ApiError(404, "there is no such conversation")
 
 
+def no_question() -> ApiError:
+    return ApiError(404, "there is no such question")
+
+
 def no_feature() -> ApiError:
     return ApiError(404, "there is no such feature")
 

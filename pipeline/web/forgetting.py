@@ -64,9 +64,8 @@ async def forget(
     """All of a user takes the scope admin."""
     if session_id is None and "admin" not in caller.scopes:
         raise ApiError(403, "this key has no scope admin: name a session_id, or use another key")
-    user = caller.user(user_id)
     if session_id is None:
-        return await receipt(command_of("FORGET_USER", user_id=user), caller, parts)
-    conversation = await conversation_of(caller, session_id, parts, user)
-    wish = {"user_id": user, "conversation_id": conversation.conversation_id}
+        return await receipt(command_of("FORGET_USER", user_id=caller.user(user_id)), caller, parts)
+    conversation = await conversation_of(caller, session_id, parts, user_id)
+    wish = {"user_id": conversation.user_id, "conversation_id": conversation.conversation_id}
     return await receipt(command_of("FORGET_CONVERSATION", **wish), caller, parts)

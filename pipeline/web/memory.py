@@ -21,6 +21,9 @@ router = APIRouter(prefix="/api/user/memory", tags=["memory"], generate_unique_i
 
 _ETAG: dict[str, Any] = {"ETag": {"description": "The feature's version.", "schema": {"type": "string"}}}
 FeatureId = Annotated[Named, Path(description="The feature.")]
+IfNoneMatch = Annotated[
+    Literal["*"] | None, Header(alias="If-None-Match", description="`*` to keep a new fact and replace none.")
+]
 IfMatch = Annotated[
     str | None,
     Header(
@@ -63,12 +66,19 @@ async def list_features(
     response_model=Envelope[Feature],
 )
 async def add_feature(
-    caller: Writer, parts: PartsOf, response: Response, body: NewFeature, user_id: ForUser = None
+    caller: Writer,
+    parts: PartsOf,
+    *,
+    response: Response,
+    body: NewFeature,
+    user_id: ForUser = None,
+    if_none_match: IfNoneMatch = None,
 ) -> Envelope[Feature] | JSONResponse:
-    """A fact that is kept under the same slot already is given the new value."""
+    """A fact that is kept under the same slot already is given the new value, or 412 with `If-None-Match: *`."""
     if body.by == "admin" and "admin" not in caller.scopes:
         raise ApiError(403, "this key has no scope admin: leave `by` out")
-    command = command_of("ADD_FEATURE", user_id=caller.user(user_id), **dict(body))
+    version = None if if_none_match is None else 0
+    command = command_of("ADD_FEATURE", user_id=caller.user(user_id), version=version, **dict(body))
     return await _feature_after(command, caller, parts, response, 201)
 
 

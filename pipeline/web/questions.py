@@ -9,14 +9,14 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pipeline.domain.ids import answer_id
 from pipeline.errors import Outage
 from pipeline.web.access import Caller, Reader, Writer
-from pipeline.web.envelope import ApiError, Envelope, FieldError, no_conversation, ok, wrong_fields
+from pipeline.web.envelope import ApiError, Envelope, FieldError, no_question, ok, wrong_fields
 from pipeline.web.items import answer_event
 from pipeline.web.parts import PartsOf, WebParts
 from pipeline.web.sessions import found_conversation, name_for_asking, shown, stored_names
 from pipeline.web.shapes import DEFAULT_CONVERSATION, Asked, ForUser, Named, Question, SessionId
 from pipeline.web.streaming import EventStream
 from schemas.documents import Conversation, Message
-from schemas.events import AnswerReady, QuestionAsked, ReportReady
+from schemas.events import AnswerReady, QuestionAsked, ReportReady, TurnLogged
 from schemas.wire import UserId
 
 router = APIRouter(prefix="/api", tags=["questions"], generate_unique_id_function=lambda route: route.name)
@@ -66,7 +66,7 @@ def _check_metadata(question: QuestionAsked) -> None:
 @router.get(
     "/answers/{question_id:path}",
     summary="Read the answer to a question",
-    response_model=Envelope[ReportReady | AnswerReady],
+    response_model=Envelope[ReportReady | AnswerReady | None],
     responses={202: {"model": Envelope[None], "description": "The question is known, and not answered yet."}},
 )
 async def read_answer(
@@ -75,18 +75,21 @@ async def read_answer(
     question_id: Annotated[Named, Path(description="The question.")],
     session_id: SessionId = DEFAULT_CONVERSATION,
     user_id: ForUser = None,
-) -> Envelope[ReportReady | AnswerReady] | JSONResponse:
-    """A failed answer is one, too: its status and reason say so."""
+) -> Envelope[ReportReady | AnswerReady | None] | JSONResponse:
+    """A failed answer is one, too: its status and reason say so. Null where the question was only learnt from."""
     conversation = await found_conversation(caller, session_id, parts, user_id)
     answer = await _said(conversation, answer_id(question_id), parts)
     if answer is not None:
         return ok(shown(answer_event(answer), caller))
-    if await _said(conversation, question_id, parts) is None:
+    question = await _said(conversation, question_id, parts)
+    if question is None:
         note = parts.hub.asked(question_id, stored_names(caller, session_id, user_id), caller.may_see)
         if note is None:
-            raise no_conversation()
+            raise no_question()
         if note.refused is not None:
             raise ApiError(409, f"the question was refused: {note.refused}")
+    elif question.event and TurnLogged.from_stored(question.event).mode == "log":
+        return ok(None, message="it was only learnt from: no answer is written")
     pending = ok(None, 202, "not answered yet")
     return JSONResponse(pending.model_dump(mode="json"), 202)
 

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import Query
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from pipeline.domain.features import EMPTY
 from pipeline.domain.slots import folded
 from schemas.events import Cost, QuestionAsked
 from schemas.features import Category, Content, Earlier, FeatureSource, FeatureStatus, Seen, Slot, Value
-from schemas.role import MAX_CORRECTIONS, Decision, Name
+from schemas.role import Decision, Name
 from schemas.wire import ConversationId, Identifier, Moment, NoNul, QuestionId, UserId, Wire
 
 #: The conversation that is meant where none is named.
@@ -158,8 +158,8 @@ class Correction(Wire):
     denies: list[Annotated[Name, NoNul, _Said]] = Field(default=[], max_length=10)
     turn: int | None = Field(default=None, ge=1, le=LAST_TURN)
     """The turn of the role that was read: refused where it has moved on."""
-    corrections: int | None = Field(default=None, ge=0, le=MAX_CORRECTIONS)
-    """How many corrections its document had then: refused where it has more."""
+    corrections: int | None = Field(default=None, ge=0, le=LAST_TURN)
+    """Its document's `correctionCount` then: refused where it has more."""
 
 
 class CommandSent(Wire):
@@ -170,6 +170,8 @@ class CommandSent(Wire):
 
 class Question(QuestionAsked):
     """A question, of the default conversation and the key's only user where it names no others."""
+
+    model_config = ConfigDict(extra="forbid")
 
     conversation_id: Annotated[ConversationId, Identifier] = DEFAULT_CONVERSATION
     asked_at: Time | None = None

@@ -4,8 +4,10 @@ import asyncio
 import json
 from typing import Any
 
+import httpx
 import pytest
 
+from schemas.role import MAX_CORRECTIONS
 from schemas.wire import ConversationId
 from tests.web.calling import calling, key
 from tests.web.test_conversations import pages
@@ -76,6 +78,47 @@ async def test_a_change_that_comes_between_is_not_overwritten(world: World) -> N
         return answer.status_code
 
     assert sorted(await asyncio.gather(*(change(value) for value in ("soy", "rice", "almond")))) == [200, 412, 412]
+
+
+async def test_a_new_fact_replaces_none_where_that_is_asked_for(world: World) -> None:
+    """`If-None-Match: *` takes one of several who add a slot at once; a deleted one may come again."""
+    app, anew = app_of(world), {"If-None-Match": "*"}
+
+    async def add(value: str) -> httpx.Response:
+        async with calling(app, bearer=OWN) as client:
+            return await client.post(f"{MEMORY}/add", json={"slot": "milk", "value": value}, headers=anew)
+
+    answers = await asyncio.gather(*(add(value) for value in ("soy", "rice", "almond")))
+    assert sorted(answer.status_code for answer in answers) == [201, 412, 412]
+    kept = next(of(answer) for answer in answers if answer.status_code == 201)
+    assert (await add("oat")).json()["message"] == "there is such a feature: leave it, or replace it"
+    async with calling(app, bearer=OWN) as client:
+        assert [one["value"] for one in of(await client.get(f"{MEMORY}/list"))] == [kept["value"]]
+        await client.delete(f"{MEMORY}/delete/{kept['featureId']}")
+        assert (await add("oat")).status_code == 201
+        assert of(await client.post(f"{MEMORY}/add", json={"slot": "milk", "value": "rye"}))["value"] == "rye"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("POST", "forget?user_id=u&sessionId=u-talk", None, "query.sessionId"),
+        ("POST", "forget?user_id=u&session_id=u-talk&session_id=", None, "query.session_id"),
+        ("POST", "delete?session=u-talk", None, "query.session"),
+        ("POST", "correct?sessionid=u-talk", {"identities": ["cook"]}, "query.sessionid"),
+        ("DELETE", "delete/anything?userId=u", None, "query.userId"),
+    ],
+)
+async def test_a_misspelt_parameter_changes_nothing(
+    world: World, method: str, path: str, body: Any, field: str
+) -> None:
+    """What would change more without it is 422 and named, so is one that is there twice."""
+    await world.talked("u")
+    async with calling(app_of(world), bearer=ADMIN) as client:
+        answer = await client.request(method, f"{MEMORY}/{path}", json=body)
+    assert answer.status_code == 422
+    assert field in [wrong["field"] for wrong in answer.json()["data"]]
+    assert world.worker.published == []
 
 
 async def test_a_version_that_is_not_there_yet_is_no_older_one(world: World) -> None:
@@ -199,8 +242,19 @@ async def test_two_people_cannot_overwrite_each_others_correction(world: World) 
             "the role has moved on: it was corrected since it was read",
         )
         document = json.loads(of(await client.get(f"{MEMORY}/latest?session_id=u-talk"))["text"])
-        read = {"turn": document["turn"], "corrections": len(document["corrections"])}
+        read = {"turn": document["turn"], "corrections": document["correctionCount"]}
         assert (await client.post(url, json={"identities": ["cook"]} | read)).status_code == 200
+
+
+async def test_corrections_are_told_apart_however_many_there_were(world: World) -> None:
+    """More than the track keeps the ids of: whoever has not read the last one is refused."""
+    await world.talked("u")
+    url = f"{MEMORY}/correct?session_id=u-talk"
+    async with calling(app_of(world), bearer=OWN) as client:
+        for count in range(MAX_CORRECTIONS + 2):
+            read = {"turn": 2, "corrections": count, "identities": [("cook", "nurse")[count % 2]]}
+            assert (await client.post(url, json=read)).status_code == 200
+            assert (await client.post(url, json=read)).status_code == 412
 
 
 @pytest.mark.parametrize("body", [{}, {"identities": [], "denies": []}, {"identities": ["Cook"], "denies": ["cook"]}])
@@ -225,10 +279,13 @@ async def test_role_conversation_and_user_are_forgotten_with_a_receipt(world: Wo
         assert (talk["kind"], talk["removed"]["messages"]) == ("FORGET_CONVERSATION", 4)
         assert (await client.get(f"{MEMORY}/conversation?session_id=u-talk")).status_code == 404
         assert (await client.post(f"{MEMORY}/forget")).status_code == 403
+    await world.talked("v")
     async with calling(app_of(world), bearer=ADMIN) as client:
+        talk = of(await client.post(f"{MEMORY}/forget?session_id=v-talk"))
+        assert (talk["userId"], talk["removed"]["messages"]) == ("v", 4)
         user = of(await client.post(f"{MEMORY}/forget?user_id=u"))
     assert (user["kind"], user["removed"]["user_features"]) == ("FORGET_USER", 1)
-    assert [command.by for command in world.worker.commands] == ["user"] * 3
+    assert [command.by for command in world.worker.commands] == ["user"] * 4
     assert await world.here.store.conversation(ConversationId("u-talk")) is None
 
 

@@ -80,6 +80,7 @@ async def test_a_question_keeps_the_ids_that_it_names(world: World) -> None:
         ('{"text": "hello", "conversationId": "' + "x" * 10_000 + '"}', "body.conversationId"),
         ('{"text": "hello", "questionId": "\\ud800"}', "body.questionId"),
         ('{"text": "hello", "userId": 5}', "body.userId"),
+        ('{"text": "hello", "conversationid": "c"}', "body.conversationid"),
         ('{"text": "hello", "metadata": {"a": "\\ud800"}}', "body.metadata"),
         ('{"text": "hello", "metadata": {"\\ud800": 1}}', "body.metadata"),
         ('{"text": "hello", "metadata": {"a": NaN}}', "body.metadata"),
@@ -121,6 +122,17 @@ async def test_an_answer_is_awaited_and_read(world: World) -> None:
         assert (await client.get(url)).status_code == 202
         event = await world.answered("u", "c", 1)
         assert of(await client.get(url)) == json.loads(event.to_json())
+
+
+async def test_a_question_that_is_only_learnt_from_has_no_answer(world: World) -> None:
+    """200 with nothing once it is a turn, for nobody will answer it; what its asker took in as its answer is read."""
+    await world.asked("u", "c", 1, event=turn(1, mode="log").to_json().decode())
+    async with calling(app_of(world), bearer=OWN) as client:
+        answer = await client.get("/api/answers/c-q1?session_id=c")
+        assert (answer.status_code, of(answer)) == (200, None)
+        assert answer.json()["message"] == "it was only learnt from: no answer is written"
+        await world.answered("u", "c", 1)
+        assert of(await client.get("/api/answers/c-q1?session_id=c"))["text"] == "Wash your hands."
 
 
 async def test_a_question_that_another_process_published_is_known_as_a_turn(world: World) -> None:
