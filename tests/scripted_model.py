@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
 
@@ -46,17 +46,26 @@ __all__ = [
 class ScriptedModel:
     """Replies from the script, then from `otherwise`; records every call and how many ran at once.
 
+    Before the first reply to a call that is `held`, it waits until `together` calls have run at once.
     `async with ScriptedModel([fails(500), says("hello")]) as server:` serves at `server.base_url`.
     """
 
     def __init__(
-        self, script: Iterable[Reply] = (), *, otherwise: Script = default_reply, latency: float = 0.0, port: int = 0
+        self,
+        script: Iterable[Reply] = (),
+        *,
+        otherwise: Script = default_reply,
+        latency: float = 0.0,
+        port: int = 0,
+        together: int = 1,
+        held: Callable[[Call], bool] = lambda call: True,
     ) -> None:
         self.script: list[Reply] = list(script)
         self.otherwise, self.latency = otherwise, latency
         self.calls: list[Call] = []
         self.called = asyncio.Event()
         self.running = self.most_running = 0
+        self._together, self._held, self._enough = together, held, asyncio.Event()
         self._port = port
         self._runner: web.AppRunner | None = None
 
@@ -85,7 +94,11 @@ class ScriptedModel:
         self.called.set()
         self.running += 1
         self.most_running = max(self.most_running, self.running)
+        if self.running >= self._together:
+            self._enough.set()
         try:
+            if self._held(call):
+                await self._enough.wait()
             reply = self.script.pop(0) if self.script else self.otherwise(call)
             latency = self.latency if reply.latency is None else reply.latency
             if latency:

@@ -32,10 +32,11 @@ _JSON = re.compile(r"\s*application/([\w.-]+\+)?json\s*(;.*)?", re.IGNORECASE)
 _CHANGES_NOTHING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, If-None-Match",
     "Access-Control-Max-Age": "600",
 }
-_HEADERS = {
+#: Of every answer.
+HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -174,7 +175,7 @@ class Gate:
         return key.digest if key else _neighbourhood((scope.get("client") or ("", 0))[0])
 
     def _dress(self, headers: MutableHeaders, path: str, origin: str) -> None:
-        for name, value in _HEADERS.items():
+        for name, value in HEADERS.items():
             headers[name] = value
         headers["Cache-Control"] = "no-store" if path.startswith("/api/") else "no-cache"
         if self._access.allows_origin(origin):

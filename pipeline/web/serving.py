@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipeline.errors import SettingsInvalid
 from pipeline.web.envelope import ApiError
+from pipeline.web.limits import HEADERS
 
 #: Seconds that answers under way get at a stop.
 _STOP_GRACE = 1
@@ -47,7 +48,8 @@ class _Endable:
             if not limit.expired():
                 raise
             if not has_begun:
-                stopping = ApiError(503, "the server is stopping: ask again later", headers={"Retry-After": "5"})
+                headers = HEADERS | {"Cache-Control": "no-store", "Retry-After": "5"}
+                stopping = ApiError(503, "the server is stopping: ask again later", headers=headers)
                 await stopping.response()(scope, receive, send)
         finally:
             self._limits.discard(limit)

@@ -24,14 +24,17 @@ async def documents(services: Services, names: Names) -> AsyncIterator[Documents
 
 
 class Counted:
-    """A collection that counts its commands, and raises once what it is told to."""
+    """A collection that counts its commands, and raises once what it is told to; none ends before it is `free`."""
 
     def __init__(self, documents: Documents | None, failure: Exception | None = None) -> None:
         self._documents, self._failure = documents, failure
         self.groups: list[int] = []
+        self.free = asyncio.Event()
+        self.free.set()
 
     async def bulk_write(self, writes: Sequence[Write], *, ordered: bool) -> None:
         self.groups.append(len(writes))
+        await self.free.wait()
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
@@ -50,11 +53,16 @@ async def outcomes(group: GroupCommit, *writes: Write) -> list[BaseException | N
 async def test_writes_that_wait_go_together(documents: Documents) -> None:
     """The first goes at once and alone; the 120 that came meanwhile need two commands, and all are there."""
     counted = Counted(documents)
+    counted.free.clear()
     group = GroupCommit(counted)  # type: ignore[arg-type]
     first = asyncio.create_task(group.write(insert(0)))
     while not counted.groups:
         await asyncio.sleep(0)
-    assert await outcomes(group, *map(insert, range(1, 121))) == [None] * 120
+    others = asyncio.create_task(outcomes(group, *map(insert, range(1, 121))))
+    while len(group._waiting) < 120:
+        await asyncio.sleep(0)
+    counted.free.set()
+    assert await others == [None] * 120
     await first
     assert counted.groups == [1, 100, 20]
     assert await documents.count_documents({}) == 121

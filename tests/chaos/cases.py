@@ -10,7 +10,7 @@ from tests.chaos.load import AT_ONCE, conversation_of
 from tests.chaos.outages import nothing_failed
 from tests.chaos.processes import STOP_GRACE
 from tests.chaos.stage import SESSION, Stage
-from tests.scripted_model import hangs
+from tests.scripted_model import Call, Reply, hangs
 
 #: How often a worker is ended in a small run, and beyond that once for so many turns.
 _FEWEST_ENDS, _MOST_ENDS, _TURNS_AN_END = 3, 30, 1000
@@ -93,13 +93,18 @@ async def term_hung(stage: Stage) -> None:
     """SIGTERM while every model call hangs."""
     worker = await stage.start_worker(DRAIN_TIMEOUT=_SHORT_DRAIN)
     await stage.answered(*stage.times(1))
-    stage.model.mood = lambda call: hangs(60)
+    hanging: list[Call] = []
+
+    def hang(call: Call) -> Reply:
+        hanging.append(call)
+        return hangs(60)
+
+    stage.model.mood = hang
+    await stage.until(lambda: bool(hanging), "a call hangs")
     answered = -1
     while stage.witness.answered > answered:  # those that were answered before
         answered = stage.witness.answered
         await asyncio.sleep(1)
-    if not stage.model.running:
-        stage.problems.append("no call hung")
     await stage.stop_worker(worker)
     stage.model.mood = None
     await stage.start_worker()

@@ -106,9 +106,9 @@ def test_five_hundred_facts_take_no_time() -> None:
     """A question is on the path of the answer: ranking all of a user stays under a tenth of a second."""
     facts = [kept(f"slot {n}", f"value {n}", f"Fact {n} about bread, gardens and 面包 {n % 7}.") for n in range(500)]
     by_relevance(facts, "warm up the tables")
-    began = time.perf_counter()
+    began = time.process_time()
     by_relevance(facts, "which bread goes with a garden party?")
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 0.1
 
 
 def test_only_active_facts_are_recalled() -> None:

@@ -236,8 +236,8 @@ async def test_a_dead_model_stops_neither_memory_nor_others(services: Services, 
             (entry,) = await here.documents("role_tracks")
             assert entry["decision"] == "FAILED"
             letters = await here.records("dead-letters", 2)
-            processors = {dict(letter.headers)["__rolestream.errors.processor"] for letter in letters}
-            assert processors == {b"role-extraction", b"report-generation"}
+            processors = [dict(letter.headers)["__rolestream.errors.processor"] for letter in letters]
+            assert processors == [b"role-extraction", b"report-generation"]
 
 
 async def test_a_report_cites_only_the_sources_of_its_question(services: Services, names: Names) -> None:
@@ -262,15 +262,19 @@ async def test_a_report_cites_only_the_sources_of_its_question(services: Service
             assert "made-up" not in report["text"]
 
 
+@pytest.mark.timeout(280)
 async def test_200_conversations_at_once_stay_in_order_and_use_the_permits(services: Services, names: Names) -> None:
-    """1,000 turns with a model of 100 ms and 16 permits: in order per conversation, at least 13 calls at once."""
-    async with ScriptedModel(latency=0.1) as model:
+    """1,000 turns with a model of 100 ms and 16 permits: in order per conversation, at least 13 calls at once.
+
+    However slow the machine, the first answers wait until so many calls are there.
+    """
+    async with ScriptedModel(latency=0.1, together=13, held=lambda call: call.kind == "answer") as model:
         settings = settings_for(services, names, model=MODEL | {"base_url": model.base_url}, max_running=16)
         async with deployed(settings) as here, working(settings):
             await asyncio.gather(
                 *(_ask_five(here, f"c{number}") for number in range(200)),
             )
-            answers = await here.events("answers", 1000, within=110)
+            answers = await here.events("answers", 1000, within=260)
             turns = defaultdict(list)
             for answer in answers:
                 turns[answer["conversationId"]].append((answer["turn"], answer["questionId"]))

@@ -58,6 +58,7 @@ async def test_the_project_and_the_apples(services: Services, names: Names) -> N
         await answered(here, "GORM报no such table错误", 2)
         await answered(here, "我买牛奶只买低糖的，苹果不要酸的", 3)
         await until(has_feature(here, "苹果"))
+        await until(has_feature(here, "牛奶"))
         answer = await answered(here, "苹果有甜的有酸的，我买哪种？", 4)
         assert "建议选：甜（" in answer
         known = await features_of(here)

@@ -10,7 +10,7 @@ from tests.scripted_model import Call, Reply, ScriptedModel, default_reply
 
 def model_at(base_url: str, **changes: Any) -> OpenAIModel:
     settings: dict[str, Any] = {"api_key": "sk-secret", "extraction_name": "small", "answer_name": "large"}
-    settings |= {"timeout": 2.0, "retries": 2, "first_wait": 0.01, "longest_wait": 0.1}
+    settings |= {"timeout": 60.0, "retries": 2, "first_wait": 0.01, "longest_wait": 0.1}
     return OpenAIModel(base_url=base_url, **(settings | changes))
 
 

@@ -43,7 +43,7 @@ async def test_passing_trouble_is_tried_again(trouble: Reply) -> None:
 
 async def test_a_timeout_is_tried_again() -> None:
     """A call that took too long is given up and made anew."""
-    async with serving(hangs(5), gives(GOOD), timeout=0.3) as (model, _):
+    async with serving(hangs(60), gives(GOOD), timeout=2) as (model, _):
         proposal = await model.extract(QUESTION, [])
     assert (proposal.content, proposal.cost.calls) == (GOOD, 2)
 
@@ -60,18 +60,18 @@ async def test_retries_come_to_an_end() -> None:
 
 async def test_retry_after_is_honoured_and_not_counted() -> None:
     """The server's waits are kept to, and neither the deadline nor the bill includes them."""
-    busy = fails(429, headers={"Retry-After": "0.2"})
-    async with serving(busy, busy, gives(GOOD), timeout=0.39, longest_wait=0.3) as (model, _):
+    busy = fails(429, headers={"Retry-After": "1"})
+    async with serving(busy, busy, gives(GOOD), timeout=1.99, longest_wait=1.5) as (model, _):
         started = asyncio.get_running_loop().time()
         cost = (await model.extract(QUESTION, [])).cost
         took = asyncio.get_running_loop().time() - started
-    assert took - cost.milliseconds / 1000 >= 0.39
+    assert took - cost.milliseconds / 1000 >= 1.99
 
 
 async def test_a_long_retry_after_is_bounded() -> None:
     """A server that asks for an hour gets the longest wait."""
     async with serving(fails(429, headers={"Retry-After": "3600"}), gives(GOOD)) as (model, _):
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(60):
             await model.extract(QUESTION, [])
 
 
@@ -158,9 +158,9 @@ async def test_parameters_that_a_model_refuses_are_left_out() -> None:
 
 async def test_cancelling_passes_through() -> None:
     """A cancelled call is cancelled, not failed, and not tried again."""
-    async with serving(otherwise=lambda _: hangs(5)) as (model, server):
+    async with serving(otherwise=lambda _: hangs(60)) as (model, server):
         task = asyncio.create_task(model.extract(QUESTION, []))
-        await asyncio.wait_for(server.called.wait(), 1)
+        await server.called.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -169,11 +169,11 @@ async def test_cancelling_passes_through() -> None:
 
 async def test_calls_run_at_once() -> None:
     """The adapter itself holds nothing back: sixteen calls are at the server together."""
-    async with ScriptedModel(latency=0.3) as server:
+    async with ScriptedModel(together=16) as server:
         model = model_at(server.base_url)
         await asyncio.gather(*(model.extract(QUESTION, []) for _ in range(16)))
         await model.aclose()
-    assert server.most_running == 16
+    assert len(server.calls) == server.most_running == 16
 
 
 _BROKEN = '{"identities": ["nurse, "evidence": ["Ann"], "keyPoints": ["nurse, "overview": ["Ann"]}'
