@@ -111,7 +111,7 @@ async def test_a_question_is_asked_answered_heard_and_the_server_stops(
         assert answer["status"] == "ok"
         assert heard.events["answer"] == answer
         others = await client.get(path, headers={"Authorization": f"Bearer {BO}"})
-        assert (others.status_code, others.json()["message"]) == (404, "there is no such conversation")
+        assert (others.status_code, others.json()["message"]) == (404, "there is no such question")
         stopped_at = time.monotonic()
         code, out, err = await stop(process)
         assert (code, out) == (0, "")
