@@ -45,8 +45,9 @@ class Caller:
     """None: every user."""
     is_anonymous: bool
 
-    def may_see(self, user_id: str) -> bool:
-        return self.users is None or user_id in self.users
+    def may_see(self, user_id: str, wanted: str | None = None) -> bool:
+        """Whether what is of a user may be shown, where only a wanted one's is asked for."""
+        return (self.users is None or user_id in self.users) and wanted in (None, user_id)
 
     def user(self, user_id: str | None) -> UserId:
         """The user that is meant: the one that is named, else the caller's only one."""

@@ -1,5 +1,6 @@
 """The routes that ask: a question, what became of it, and the events of its conversation as they happen."""
 
+from functools import partial
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -83,7 +84,8 @@ async def read_answer(
         return ok(shown(answer_event(answer), caller))
     question = await _said(conversation, question_id, parts)
     if question is None:
-        note = parts.hub.asked(question_id, stored_names(caller, session_id, user_id), caller.may_see)
+        may_see = partial(caller.may_see, wanted=user_id)
+        note = parts.hub.asked(question_id, stored_names(caller, session_id, user_id), may_see)
         if note is None:
             raise no_question()
         if note.refused is not None:
@@ -116,4 +118,4 @@ async def hear_events(
     within: Annotated[int, Query(ge=1, le=3600, description="Seconds until the stream ends.")] = 300,
 ) -> EventStream:
     """turn, extraction, guidance, answer, report, refused, each with its event as JSON; ended where hearing failed."""
-    return EventStream(parts.hub, stored_names(caller, session_id, user_id), caller, within)
+    return EventStream(parts.hub, stored_names(caller, session_id, user_id), caller, within, user_id=user_id)

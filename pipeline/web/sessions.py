@@ -43,8 +43,8 @@ async def found_conversation(
 ) -> Conversation | None:
     names = stored_names(caller, session_id, user_id)
     found = {one.conversation_id: one for one in await parts.store.conversations(names)}
-    theirs = (found[name] for name in names if name in found and user_id in (None, found[name].user_id))
-    return next((one for one in theirs if caller.may_see(one.user_id)), None)
+    theirs = (found[name] for name in names if name in found)
+    return next((one for one in theirs if caller.may_see(one.user_id, user_id)), None)
 
 
 async def conversation_of(

@@ -50,10 +50,11 @@ class EventStream(StreamingResponse):
         caller: Caller,
         within: float,
         *,
+        user_id: str | None = None,
         grace: float = HEARTBEAT,
     ) -> None:
         super().__init__(())
-        self._hear = partial(hub.stream, conversations, caller.may_see)
+        self._hear = partial(hub.stream, conversations, partial(caller.may_see, wanted=user_id))
         self._caller, self._within, self._grace = caller, within, grace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -10,6 +10,7 @@ import httpx
 from schemas.events import QuestionAsked
 from tests.processors.factories import guidance, turn
 from tests.web.calling import calling, key
+from tests.web.test_questions import events_in
 from tests.web.world import NOW, World, of
 
 M = "/api/user/memory"
@@ -152,6 +153,13 @@ async def test_a_key_of_several_users_says_whose(world: World) -> None:
             assert json.loads(of(await client.get(f"{M}/latest", params=here))["text"])["userId"] == user
             assert of(await client.get("/api/answers/q1", params=here))["userId"] == user
             assert (await client.get(f"{M}/conversation", params=here)).status_code == 200
+            reading = asyncio.create_task(client.get("/api/events", params=here | {"within": "1"}))
+            while not world.hub.is_heard:
+                await asyncio.sleep(0)
+            for name, owner in (("ward", "ada"), (asked.conversation_id, "bob")):
+                world.hub.hear(turn(2, conversationId=name, userId=owner))
+            told = [json.loads(event["data"])["userId"] for event in events_in((await reading).text)]
+            assert told == [user]
         erased = of(await client.post(f"{M}/delete", params={"session_id": "ward", "user_id": "bob"}))
         assert (erased["userId"], erased["conversationId"]) == ("bob", "ward")
         assert of(await client.get(f"{M}/latest", params={"session_id": "ward", "user_id": "ada"})) is not None
