@@ -1,6 +1,6 @@
 """What the processors need of the outside world, as Protocols."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
@@ -186,8 +186,12 @@ class Store(Protocol):
 
     async def conversation(self, conversation_id: ConversationId) -> Conversation | None: ...
 
-    async def conversations(self, names: Sequence[ConversationId]) -> list[Conversation]:
-        """Those of some ids that there are, in the order of their ids."""
+    async def conversations(self, names: Sequence[ConversationId], users: Collection[str] | None) -> list[Conversation]:
+        """Those of some ids that there are, of these users where some are named, in the order of their ids."""
+        ...
+
+    async def conversations_between(self, first: str, end: str, limit: int) -> list[Conversation]:
+        """Those whose ids are from `first` on and before `end`, in the order of their ids."""
         ...
 
     async def conversations_of(

@@ -1,10 +1,10 @@
 """Conversations by the names that callers use.
 
-A key that is bound to users shares names with nobody: where a conversation of that name is another user's, theirs is
-stored as `NAME~TAG` and shown as NAME, so that nobody can tell whether a name is taken.
+A key that is bound to users shares names with nobody: what it begins under a name is stored as `NAME~TAG`, the tag its
+user's, and shown as NAME, so that nobody can tell which names others have. What a user began elsewhere, as over Kafka,
+has no tag.
 """
 
-import re
 from hashlib import sha256
 from typing import TypeVar, cast
 
@@ -15,8 +15,9 @@ from schemas.documents import Conversation
 from schemas.wire import MAX_IDENTIFIER, ConversationId, UserId, Wire
 
 W = TypeVar("W", bound=Wire)
-_TAG = re.compile(r"~[0-9a-f]{24}$")
 _TAG_LENGTH = 25
+#: How many conversations a key of all users finds by a name that each has a tag to.
+_MOST = 100
 _NAMES = ("conversation_id", "source_conversation_id")
 
 
@@ -30,21 +31,24 @@ def _tagged(session_id: str, user_id: str) -> ConversationId:
 
 def stored_names(caller: Caller, session_id: ConversationId, user_id: str | None = None) -> list[ConversationId]:
     """What the conversation may be stored as, of that user where one is named; raises ApiError."""
-    if user_id is not None:
-        caller.user(user_id)
-    if caller.users is None:
-        return [session_id]
-    plain = [] if any(session_id.endswith(_tag(user)) for user in caller.users) else [session_id]
-    return [*plain, *(_tagged(session_id, user) for user in sorted(caller.users) if user_id in (None, user))]
+    users = sorted(caller.users or ()) if user_id is None else [caller.user(user_id)]
+    return [*(_tagged(session_id, user) for user in users), session_id]
 
 
 async def found_conversation(
     caller: Caller, session_id: ConversationId, parts: WebParts, user_id: str | None = None
 ) -> Conversation | None:
+    """The conversation, of that user where one is named; raises ApiError where it could be of several."""
     names = stored_names(caller, session_id, user_id)
-    found = {one.conversation_id: one for one in await parts.store.conversations(names)}
-    theirs = (found[name] for name in names if name in found)
-    return next((one for one in theirs if caller.may_see(one.user_id, user_id)), None)
+    users = caller.users if user_id is None else [user_id]
+    found = await parts.store.conversations(names, users)
+    if not found and users is None:
+        after = await parts.store.conversations_between(f"{session_id}~", f"{session_id}~g", _MOST)
+        found = [one for one in after if one.conversation_id == _tagged(session_id, one.user_id)]
+    if len({one.user_id for one in found}) > 1:
+        several = "several users have a conversation of this name: say whose"
+        raise wrong_fields(FieldError(field="query.user_id", message=several))
+    return max(found, key=lambda one: len(one.conversation_id), default=None)  # with a tag, where one has both
 
 
 async def conversation_of(
@@ -61,16 +65,14 @@ async def name_for_asking(
     caller: Caller, user_id: UserId, session_id: ConversationId, parts: WebParts
 ) -> ConversationId:
     """What a question of the user is published under; raises ApiError where there is no room for a tag."""
-    if caller.users is None:
-        return session_id
-    if (known := await found_conversation(caller, session_id, parts, user_id)) is not None:
-        return known.conversation_id
+    known = await found_conversation(caller, session_id, parts, user_id)
+    if known is not None or caller.users is None:
+        return known.conversation_id if known else session_id
     tagged = _tagged(session_id, user_id)
     if len(tagged) > MAX_IDENTIFIER:
         most = MAX_IDENTIFIER - _TAG_LENGTH
         raise wrong_fields(FieldError(field="body.conversationId", message=f"take at most {most} characters"))
-    is_free = not _TAG.search(session_id) and not await parts.store.conversations([session_id])
-    return session_id if is_free else tagged
+    return tagged
 
 
 def shown(value: W, caller: Caller) -> W:

@@ -225,6 +225,19 @@ async def test_what_one_had_who_owned_a_conversation_before_gives_way(here: Here
     assert await here.documents("messages") == []
 
 
+async def test_what_another_user_asked_in_a_forgotten_conversation_stays(here: Here) -> None:
+    """Refused, or logged once the conversation was gone: only what names the forgetting user, or nobody, goes."""
+    await here.logged(1)
+    for each in (letter(1, userId="v", conversationId="c"), letter(2, conversationId="c")):
+        await here.store.add_dead_letter(each)
+    await here.tombstones.add(Origin("u", "c", NOW))
+    await here.store.add_message(said(2, "mine", userId="v"))
+    for _ in range(2):
+        await here.tombstones.erase(Origin("u", "c", NOW))
+    assert [letter["sourceOffset"] for letter in await here.database["dead_letters"].find().to_list(None)] == [1]
+    assert [message["userId"] for message in await here.documents("messages")] == ["v"]
+
+
 async def test_a_feature_keeps_what_other_conversations_taught(here: Here) -> None:
     """Evidence, confidence, history and words of the forgotten conversation go; what was set by hand stays."""
     old = {"value": "full fat", "source": "CHAT_EXTRACT", "until": NOW, "reason": "replaced"}

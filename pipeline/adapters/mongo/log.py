@@ -1,6 +1,6 @@
 """The conversations in MongoDB: messages, extractions, the role track and the dead letters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -81,9 +81,15 @@ class MongoStore:
     async def conversation(self, conversation_id: ConversationId) -> Conversation | None:
         return await self._database.one(Conversation, "conversations", {"_id": conversation_id})
 
-    async def conversations(self, names: Sequence[ConversationId]) -> list[Conversation]:
-        query = {"_id": {"$in": [*names]}}
+    async def conversations(self, names: Sequence[ConversationId], users: Collection[str] | None) -> list[Conversation]:
+        query: dict[str, Any] = {"_id": {"$in": [*names]}}
+        if users is not None:
+            query["userId"] = {"$in": [*users]}
         return await self._database.found(Conversation, "conversations", query, len(names), [("_id", ASCENDING)])
+
+    async def conversations_between(self, first: str, end: str, limit: int) -> list[Conversation]:
+        query = {"_id": {"$gte": first, "$lt": end}}
+        return await self._database.found(Conversation, "conversations", query, limit, [("_id", ASCENDING)])
 
     async def touch_conversation(self, message: Message) -> None:
         key = message.conversation_id

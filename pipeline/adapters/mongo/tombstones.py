@@ -62,7 +62,7 @@ class MongoTombstones:
         if origin.conversation_id is not None:
             own["conversationId"] = origin.conversation_id
         # a record that says nothing but its key is known by the conversation alone
-        conversations = await self._distinct("conversations", own)
+        conversations = await self._distinct("conversationId", "conversations", own)
         marks = [self._marks(origin)[-1], *(self._mark("conversation", name) for name in conversations)]
         await asyncio.gather(*(self._add(mark, origin.time) for mark in marks))
 
@@ -94,12 +94,12 @@ class MongoTombstones:
 
     async def _of_user(self, user_id: UserId, until: datetime) -> Removed:
         own = {"userId": user_id}
-        begun = await self._distinct("messages", own | _up_to("recordTime", until))
+        begun = await self._distinct("conversationId", "messages", own | _up_to("recordTime", until))
         afresh = await asyncio.gather(*(self._start_afresh(user_id, ConversationId(name), until) for name in begun))
         unnamed = 0
-        for group in _groups(await self._distinct("conversations", own)):
-            query = {"conversationId": {"$in": group}, "userId": None} | _up_to("questionTime", until)
-            unnamed += await self._database.remove("dead_letters", query)
+        for group in _groups(await self._distinct("conversationId", "conversations", own)):
+            nobodys = _nobodys({"conversationId": {"$in": group}}, until)
+            unnamed += await self._database.remove("dead_letters", nobodys)
         for group in _groups(await letters_naming(self._database, user_id, _up_to("questionTime", until))):
             unnamed += await self._database.remove("dead_letters", {"_id": {"$in": group}})
         removed = await self._remove(own, until)
@@ -122,11 +122,16 @@ class MongoTombstones:
         return removed
 
     async def _of_others(self, user_id: str | None, conversation_id: ConversationId) -> Removed:
-        """What is left, in a conversation, of one who had it before, and dead letters that name no user."""
+        """What is left, in a conversation, of those who were forgotten there, and dead letters that name no user."""
         if (until := await self._until(self._mark("conversation", conversation_id))) is None:
             return {}
-        others = None if user_id is None else {"$ne": user_id}
-        return await self._remove({"userId": others, "conversationId": conversation_id}, until)
+        here: Query = {"conversationId": conversation_id}
+        removed = {"dead_letters": await self._database.remove("dead_letters", _nobodys(here, until))}
+        left = [await self._distinct("userId", name, here) for name in ("messages", "conversations")]
+        for other in {user for users in left for user in users} - {user_id}:
+            if (forgotten := await self._until(*self._marks(Origin(other, conversation_id)))) is not None:
+                _count(removed, await self._remove(here | {"userId": other}, forgotten))
+        return removed
 
     async def _remove(self, query: Query, until: datetime) -> Removed:
         return {name: await self._database.remove(name, query | _up_to(time, until)) for name, time in _REMOVED.items()}
@@ -181,9 +186,9 @@ class MongoTombstones:
             await self._database.write("tombstones", UpdateOne({"_id": mark}, {"$inc": counts}))
             return removed
 
-    async def _distinct(self, collection: str, query: Query) -> list[str]:
-        """The conversations of some documents."""
-        found = await self._database.do(lambda: self._database.collection(collection).distinct("conversationId", query))
+    async def _distinct(self, field: str, collection: str, query: Query) -> list[str]:
+        """What a field is in some documents."""
+        found = await self._database.do(lambda: self._database.collection(collection).distinct(field, query))
         return [str(name) for name in found]
 
     def _marks(self, origin: Origin) -> list[str]:
@@ -234,6 +239,11 @@ class MongoTombstones:
 def _up_to(field: str, until: datetime | int) -> Query:
     """What is not later, and what an older version of us wrote without that field."""
     return {field: {"$not": {"$gt": until}}}
+
+
+def _nobodys(query: Query, until: datetime) -> Query:
+    """Of some dead letters those that name no user."""
+    return query | {"userId": None} | _up_to("questionTime", until)
 
 
 def _groups(names: Sequence[str]) -> list[Sequence[str]]:
