@@ -61,10 +61,11 @@ def clauses(
     One that `says` something itself goes on with no list.
     """
     pieces = _pieces(sentence)
+    afters = _after_lists(sentence, pieces, says)
     question, mine, at = sentence.rstrip().endswith(("?", "？")), False, 0
     while at < len(pieces):
         first, stop = pieces[at]
-        after = _after_list(sentence, pieces, at, says)
+        after = afters[at]
         end = pieces[after - 1][1]
         text = sentence[first:stop].rstrip(_ENDS)
         more = sentence[stop:end].rstrip(_ENDS) if after > at + 1 else ""
@@ -86,23 +87,32 @@ def _pieces(sentence: str) -> list[tuple[int, int]]:
     return [piece for piece in (*found, (at, len(sentence))) if sentence[slice(*piece)].strip()]
 
 
-def _after_list(sentence: str, pieces: Sequence[tuple[int, int]], at: int, says: Callable[[Clause], bool]) -> int:
-    """The first clause after those that go on with a list: ", coffee and milk"; a lone ", thanks" is none."""
+def _after_lists(sentence: str, pieces: Sequence[tuple[int, int]], says: Callable[[Clause], bool]) -> list[int]:
+    """For each clause the first after those that go on with its list: ", coffee and milk"; a lone ", thanks" is none.
+
+    Read from the end, so that each clause is looked at once however long its list is.
+    """
     language = "zh" if has_han(sentence) else "en"
-    after, closed, is_more = at + 1, False, False
-    while after < len(pieces):
-        start, stop = pieces[after]
-        text, between = sentence[start:stop].rstrip(_ENDS), sentence[pieces[after - 1][1] : start].strip()
+    afters: list[int] = []
+    stop, closed, is_followed = len(pieces), False, False
+    for at in reversed(range(len(pieces))):
+        is_whole = stop == len(pieces) and stop - at > 2
+        afters.append(stop if stop > at + 1 and (closed or is_whole or is_followed) else at + 1)
+        start, end = pieces[at]
+        text, between = sentence[start:end].rstrip(_ENDS), sentence[pieces[at - 1][1] : start].strip() if at else "."
         is_no = is_turned(text, language)
-        if between not in ("", ",", "，", "、") or not (between or is_no) or not lists_on(text, language):
-            break
-        if narrows(text, language) or says(Clause(text, 0, text, (), goes_on=True)):
-            break
-        closed, is_more = closed or is_no or ends_list(text, language), True
-        after += 1
-    is_whole = after == len(pieces) and after - at > 2
-    is_followed = after < len(pieces) and ends_list(sentence[slice(*pieces[after])], language)
-    return after if is_more and (closed or is_whole or is_followed) else at + 1
+        if _goes_on(text, between, language, says, is_no=is_no):
+            closed = closed or is_no or ends_list(text, language)
+        else:
+            stop, closed, is_followed = at, False, ends_list(sentence[start:end], language)
+    return afters[::-1]
+
+
+def _goes_on(text: str, between: str, language: str, says: Callable[[Clause], bool], *, is_no: bool) -> bool:
+    """Whether a clause only goes on with the list of the one before it."""
+    if between not in ("", ",", "，", "、") or not (between or is_no) or not lists_on(text, language):
+        return False
+    return not narrows(text, language) and not says(Clause(text, 0, text, (), goes_on=True))
 
 
 def _is_passing(sentence: str, pieces: Sequence[tuple[int, int]], at: int, after: int) -> bool:
@@ -127,7 +137,8 @@ def is_wish_of_now(clause: str) -> bool:
 
 def _speaks(text: str) -> bool:
     lists = words("features")
-    return any(re.match(lists[kind]["lead"] + lists[kind]["me"], text, re.IGNORECASE) for kind in ("en", "zh"))
+    start = text[:_LONGEST_CLAUSE]
+    return any(re.match(lists[kind]["lead"] + lists[kind]["me"], start, re.IGNORECASE) for kind in ("en", "zh"))
 
 
 def plain_of(text: str) -> str:

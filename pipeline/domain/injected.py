@@ -4,8 +4,10 @@ import re
 
 _OPENING, _CLOSING = "<user-memory>", "</user-memory>"
 #: A tag in any letter case, width and spacing, with attributes, or left without its end.
-_TAG = re.compile(r"[<＜]\s*([/／]?)\s*user[\s_-]*memory\b[^<>＜＞]{0,100}[>＞]?", re.IGNORECASE)
-_SIGN = re.compile(r"[<＜](?=\s*[/／]?\s*user[\s_-]*memory\b)", re.IGNORECASE)
+_TAG = re.compile(r"[<＜]\s*+([/／]?)\s*+user[\s_-]*+memory\b[^<>＜＞]{0,100}[>＞]?", re.IGNORECASE)
+_SIGN = re.compile(r"[<＜](?=\s*+[/／]?\s*+user[\s_-]*+memory\b)", re.IGNORECASE)
+#: How often what is left may be a tag again, written around another one; then nothing from there on was said.
+_MOST_NESTED = 8
 
 
 def tagged(text: str) -> str:
@@ -15,9 +17,11 @@ def tagged(text: str) -> str:
 
 def without_injected(text: str) -> str:
     """What was said: all without the tags and what is between them; what is opened and not closed goes to the end."""
-    while _TAG.search(text):
+    for _ in range(_MOST_NESTED):
+        if not _TAG.search(text):
+            return text
         text = _outside(text)
-    return text
+    return text[: tag.start()] if (tag := _TAG.search(text)) else text
 
 
 def _outside(text: str) -> str:

@@ -18,6 +18,7 @@ _ENGLISH = "English"
 _OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u3040-\u30ff\uac00-\ud7af]")
 
 
+@lru_cache(maxsize=64)
 def language_name(text: str) -> str | None:
     """The name of the text's language, in that language; None where neither script nor small words tell."""
     if language_of(text) == "zh":

@@ -14,7 +14,7 @@ _CODE_SPAN = re.compile(r"(?<![\\`])(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
 _HEADING = re.compile(r"^(\s*(?:(?:[-*+>]|\d+[.)])\s+)*)#")
 _RULE = re.compile(r"^(\s*)([=*_-])((?:\s*\2)*\s*)$")
 _REFERENCE = re.compile(r"^(\s*(?:(?:[-*+>]|\d+[.)])\s+)*)!*\[(?=[^\]]+\]:)")
-_LINK = re.compile(r"\[([^\[\]]*)\]\(\s*<?([^\s()<>]*)>?(?:\s[^()]*)?\)")
+_LINK = re.compile(r"\[([^\[\]]*)\]\(\s*+<?([^\s()<>]*+)>?(?:\s[^()]*)?\)")
 _IMAGE = re.compile(r"!+\[")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 

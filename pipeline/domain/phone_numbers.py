@@ -61,7 +61,8 @@ _NATIONAL = re.compile(
     rf"(?<!\d ){OPEN}0\d{{1,5}}(?:([ .-])\d{{2,4}}(?:\1\d{{2,4}}){{1,3}}|[ /-]\d{{5,8}}){_EXTENSION}{SHUT}(?! \d)"
 )
 _ANY_PHONE = re.compile(
-    rf"(?=[(\d]){EDGE}(?<![0-9][,:])\(?\d{{2,14}}\)?(?:[ .-]?\(?\d{{2,8}}\)?){{0,5}}{_EXTENSION}{SHUT}"
+    rf"(?=[(\d]){EDGE}(?<![0-9][,:])\(?\d{{2,54}}+\)?"
+    rf"(?:(?:[ .-]\(?|\(|(?<=\)))\d{{2,40}}+\)?){{0,5}}{_EXTENSION}{SHUT}"
 )
 _AFTER_PHONE = re.compile(
     r"[\s-]{0,2}(?:office|fax|mobile|cell|home)\b\s*(?=$|[\n,;.\\])|\s?\(?(?:服务|客服|咨询|订餐)?(?:热线|電話|电话)\b"

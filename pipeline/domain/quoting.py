@@ -87,6 +87,7 @@ def own_words(text: str) -> str:
     return _blanked(text, (*ground.quoted, *ground.code, *ground.planted))
 
 
+@lru_cache(maxsize=16)
 def spoken(ground: Ground) -> str:
     """The question with quotations and planted instructions blanked; code may be the user's own."""
     return _blanked(ground.text, (*ground.quoted, *ground.planted))

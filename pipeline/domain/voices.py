@@ -64,7 +64,8 @@ def _end_of_other(text: str, start: int) -> re.Pattern[str] | None:
 
 def _plays(text: str, start: int, before: str) -> bool:
     """Whether what begins here is a part that the user plays."""
-    if any(_compiled(kind).match(text, start) for kind in ("parts", "played")):
+    end = start + _SIGHT
+    if any(_compiled(kind).match(text, start, end) for kind in ("parts", "played")):
         return True
     return _compiled("served", _AT_ONCE).search(before) is not None and bool(_compiled("serving").match(text, start))
 

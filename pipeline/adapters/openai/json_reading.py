@@ -23,7 +23,7 @@ _REASONING = re.compile(rf"\A\s*<({_TAG})>.*?</\1>", re.S)
 # Some chat templates put the opening tag into the prompt, so that only the closing one arrives.
 _REASONING_END = re.compile(rf"\A(?:(?!<{_TAG}>).)*?^[ \t]*</{_TAG}>[ \t]*$", re.S | re.M)
 _REASONING_CUT = re.compile(rf"\A\s*<{_TAG}>")
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.S | re.M)
+_FENCE = re.compile(r"^[ \t]*(```++|~~~++)[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.S | re.M)
 _CUT_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
 _ESCAPED = {"n": " ", "r": " ", "t": " ", "b": " ", "f": " "}

@@ -14,6 +14,8 @@ from pipeline.words import words
 _GAP = "\n"
 # The cost of a rule grows with the square of a sentence: these keep the longest question's small.
 _HEAD, _TAIL, _LONGEST_SENTENCE = 4000, 2000, 200
+# Each sentence costs some hundred patterns: more of them are a pasted list, of which the ends are read.
+_FIRST, _LAST = 400, 100
 _ADDRESS = re.compile(r"https?://\S+|(?<![^\s@])[^\s@]++@[^\s@]+\.\w+")
 _SENTENCE = re.compile(r"[^.!?。！？；;\n…]+(?:\.(?=\w)[^.!?。！？；;\n…]+)*[.!?。！？；;…]*")
 _CLAUSE = re.compile(r"(?:[^,，、:：()（）—\s]|(?<=[^\u4e00-\u9fff,，]) |\s(?=[^\u4e00-\u9fff]))+")
@@ -128,13 +130,14 @@ def _of_the_user(sentence: Span) -> Iterator[Span]:
 
 
 def _sentences(text: str) -> list[Span]:
-    """Sentences, cut where they run on."""
-    return [
+    """Sentences, cut where they run on; the first and the last ones where there are very many."""
+    found = [
         Span(match.group()[at : at + _LONGEST_SENTENCE], match.start() + at)
         for match in _SENTENCE.finditer(text)
         if match.group().strip()
         for at in range(0, len(match.group()), _LONGEST_SENTENCE)
     ]
+    return found if len(found) <= _FIRST + _LAST else [*found[:_FIRST], *found[-_LAST:]]
 
 
 def clauses(sentence: Span) -> list[Span]:

@@ -1,7 +1,7 @@
 """What is remembered of a user where it bears on a question, and which of its options the user's preferences leave."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from pipeline.adapters.rules.patterns import compiled, entries
@@ -36,12 +36,12 @@ def mentioned(question: str, features: Sequence[KnownFeature]) -> list[KnownFeat
 
 def choice_of(question: str, features: Sequence[KnownFeature]) -> Choice | None:
     """The option that the user prefers, or those that they do not reject; None where nothing is known of any."""
-    options = _options(question)
+    options, asked = _options(question), set(terms(question))
     marks = _marks(options)
     preferred, rejected, because = list[str](), list[str](), list[KnownFeature]()
     for feature in features:
         for option, mark in zip(options, marks, strict=True):
-            verdict = _verdict(mark, feature, question)
+            verdict = _verdict(mark, feature, asked)
             if verdict is None or option in (*preferred, *rejected):
                 continue
             (preferred if verdict else rejected).append(option)
@@ -97,13 +97,13 @@ def _marks(options: Sequence[str]) -> list[str]:
     return [gap.join(part for part in words_of if part not in shared) or gap.join(words_of) for words_of in parts]
 
 
-def _verdict(mark: str, feature: KnownFeature, question: str) -> bool | None:
+def _verdict(mark: str, feature: KnownFeature, asked: Set[str]) -> bool | None:
     """Whether the user prefers what has this mark; None where the fact says nothing of it or of the thing."""
     slot, negative = fold(feature.slot), compiled(words("answers")["options"]["negative"])
     sign = _sign(mark)
     if sign.search(slot):
         return negative.search(fold(f"{feature.value} {feature.content}")) is None
-    if not (set(terms(slot)) & set(terms(question)) or slot in entries("answers", "broad")):
+    if asked.isdisjoint(terms(slot)) and slot not in entries("answers", "broad"):
         return None
     sign = _sign(_without(slot, mark))
     clause = next((clause for clause in map(fold, _CLAUSE.split(feature.value)) if sign.search(clause)), None)
