@@ -2,10 +2,19 @@
 
 import re
 
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
 from tests.browser.stage import Stage
-from tests.browser.visiting import Visit
+from tests.browser.visiting import PHONE, Visit, visiting
+
+#: Of each label that is seen: where it begins within the picture's window, and how much of its words is cut off.
+LABELS = """(scroller) => [...scroller.querySelectorAll(".label > span")]
+  .filter((label) => label.checkVisibility({ visibilityProperty: true }) && label.clientWidth > 0)
+  .map((label) => ({
+    name: label.textContent,
+    left: label.getBoundingClientRect().left - scroller.getBoundingClientRect().left,
+    cut: label.scrollWidth - label.clientWidth,
+  }))"""
 
 
 async def test_each_turn_is_a_point_that_says_what_it_shows(visit: Visit, stage: Stage) -> None:
@@ -57,3 +66,28 @@ async def test_a_turn_of_the_talk_opens_what_it_taught(visit: Visit) -> None:
     await visit.go("ward", "ada")
     await visit.page.locator("[data-testid=turn][data-turn='3']").get_by_test_id("taught").click()
     await expect(visit["point-dialog"].get_by_role("heading", level=2)).to_have_text("Turn 3")
+
+
+async def test_a_name_is_whole_where_there_is_room(visit: Visit, stage: Stage) -> None:
+    """Also a wide one over a stay of one turn, and a long one at the end."""
+    await stage.talk("names", "finn", "I am a wwwmmm cook.", "I am a senior geotechnical slope stability engineer.")
+    await visit.go("names", "finn")
+    names = {each["name"]: each for each in await visit.page.locator(".scroller").evaluate(LABELS)}
+    assert {"wwwmmm cook", "senior geotechnical slope stability engineer"} <= set(names)
+    assert {each["cut"] for each in names.values()} == {0}
+
+
+async def test_no_name_hangs_out_of_a_picture_that_is_scrolled(browser: Browser, stage: Stage) -> None:
+    """What is left of a name's place shortens it from its end, so that its tail meets no other name."""
+    async with visiting(browser, stage.address, viewport=PHONE, has_touch=True) as visit:
+        await visit.go("ward", "ada")
+        await visit.show("role")
+        scroller = visit.page.locator(".scroller")
+        await expect(visit["point"]).to_have_count(8)
+        for place in range(0, 200, 10):
+            labels = await scroller.evaluate(
+                f"async (it) => {{ it.scrollLeft = {place}; await new Promise(requestAnimationFrame);"
+                f" await new Promise(requestAnimationFrame); return ({LABELS})(it); }}"
+            )
+            assert labels
+            assert all(label["left"] >= 0 for label in labels), (place, labels)

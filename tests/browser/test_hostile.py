@@ -25,7 +25,7 @@ async def test_hostile_text_stays_text(visit: Visit, stage: Stage) -> None:
     await visit.of("correct-dialog", "submit").click()
     await expect(visit["belief"]).to_contain_text("<u>spy</u>")
     await expect(visit.page.locator("img[src=x], main b, main i, main u, main script")).to_have_count(0)
-    await expect(visit.page).to_have_title("hostile · Rolestream")
+    await expect(visit.page).to_have_title("\u2068hostile\u2069 · Rolestream")
 
 
 async def test_letters_that_turn_the_direction_turn_their_own_words_alone(visit: Visit, stage: Stage) -> None:

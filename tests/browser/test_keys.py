@@ -24,7 +24,7 @@ async def use(visit: Visit, key: str) -> None:
 async def test_a_key_is_asked_for_and_a_wrong_one_refused(keyed: Visit) -> None:
     """Nothing is shown without one; a wrong one is asked for again; it is kept for this tab and in no address."""
     await keyed.go()
-    await expect(keyed["key-dialog"]).to_be_visible()
+    await expect(keyed["key-dialog"].get_by_role("heading")).to_have_text("Key needed")
     await expect(keyed["conversation"]).to_have_count(0)
     for wrong in ("no-header-carries-密钥", "not-one-of-the-keys"):
         await use(keyed, wrong)
@@ -74,6 +74,7 @@ async def test_a_key_without_admin_cannot_forget_a_user(keyed: Visit) -> None:
     await expect(keyed["forget-dialog"]).to_contain_text("admin")
     await keyed.of("forget-dialog", "cancel").click()
     await keyed["key-button"].click()
+    await expect(keyed["key-dialog"].get_by_role("heading")).to_have_text("Change the key")
     await use(keyed, BO)
     await expect(keyed["where"]).to_have_text("kitchen · bo")
     await expect(keyed.page.locator("[data-id=kitchen]")).to_be_visible()

@@ -15,6 +15,7 @@ async def test_the_language_is_switched_and_remembered(visit: Visit) -> None:
     english = await words.all_inner_texts()
     await visit["language"].click()
     await expect(visit["correct"]).to_have_text("更正…")
+    await visit.settle()
     chinese = await words.all_inner_texts()
     assert len(english) == len(chinese)
     assert [text for text in chinese if not re.search("[\u4e00-\u9fff]", text)] == []
@@ -23,25 +24,28 @@ async def test_the_language_is_switched_and_remembered(visit: Visit) -> None:
     await expect(visit["correct"]).to_have_text("更正…")
     await visit["language"].click()
     await expect(visit["correct"]).to_have_text("Correct…")
+    await visit.settle()
     assert await words.all_inner_texts() == english
 
 
 async def test_the_servers_english_sentences_are_marked_in_a_chinese_page(browser: Browser, stage: Stage) -> None:
-    """A lead in Chinese comes before one, no field is named as on the wire, and a receipt names what was removed."""
+    """A lead in Chinese comes before one, be it of a field; and a receipt names what was removed."""
     await stage.talk("chinese", "mei", "I am a nurse.")
     async with visiting(browser, stage.address, locale="zh-CN") as visit:
         visit.foreseen.add("status of 422")
         await visit.go("chinese", "mei")
         await visit["add-feature"].click()
-        await visit.of("add-dialog", "slot").evaluate("(field) => field.removeAttribute('maxlength')")
-        await visit.of("add-dialog", "slot").fill("x" * 1000)
-        await visit.of("add-dialog", "value").fill("y")
+        await visit.of("add-dialog", "slot").fill("牛奶")
+        await visit.of("add-dialog", "value").fill("…")
         await visit.of("add-dialog", "submit").click()
-        alert = visit["add-dialog"].get_by_role("alert")
-        await expect(alert).to_contain_text("输入有误。")
-        await expect(alert.locator("[lang=en]")).to_contain_text("at most")
-        await expect(alert).not_to_contain_text("body.")
+        await expect(visit["add-dialog"].locator(".wrong")).to_contain_text("输入有误。")
+        await expect(visit["add-dialog"].locator(".wrong [lang=en]")).not_to_be_empty()
+        await expect(visit["add-dialog"].get_by_role("alert")).to_have_text("请检查：内容。")
         await visit.of("add-dialog", "cancel").click()
+        await visit.point(1).click()
+        await expect(visit["reason"]).to_contain_text("系统以英文说明：")
+        await expect(visit["reason"].locator("[lang=en]")).not_to_be_empty()
+        await visit.page.keyboard.press("Escape")
         await visit["forget"].click()
         await visit.of("forget-dialog", "confirm-id").fill("chinese")
         await visit.of("forget-dialog", "forget-conversation").check()

@@ -21,6 +21,8 @@ export function onKeyNeeded(ask) {
   askForKey = (wasWrong) => (asking ??= ask(wasWrong).finally(() => (asking = null)));
 }
 
+export const isAskingForKey = () => asking !== null;
+
 export const keep = (key) => sessionStorage.setItem(KEY, key);
 
 function withKey(headers) {
@@ -80,8 +82,10 @@ export const track = (session, user, after, limit) => call("GET", `${MEMORY}/tra
 export const summary = (session, user) => call("GET", `${MEMORY}/summary`, { query: of(session, user) });
 export const guidance = (session, user) => call("GET", `${MEMORY}/guidance`, { query: of(session, user) });
 export const profile = (user) => call("GET", `${MEMORY}/profile`, { query: { user_id: user } });
-export const features = (user, status) => call("GET", `${MEMORY}/list`, { query: { user_id: user, status, limit: 50 } });
-export const add = (user, body) => call("POST", `${MEMORY}/add`, { query: { user_id: user }, body });
+export const features = (user, status, limit) => call("GET", `${MEMORY}/list`, { query: { user_id: user, status, limit } });
+/** Refused with 412 where something is kept under the slot, unless it `replaces`. */
+export const add = (user, body, replaces) =>
+  call("POST", `${MEMORY}/add`, { query: { user_id: user }, body, headers: replaces ? {} : { "If-None-Match": "*" } });
 export const edit = (user, feature, body) =>
   call("PUT", `${MEMORY}/${encodeURIComponent(feature.featureId)}`, { query: { user_id: user }, body, headers: { "If-Match": `"${feature.version}"` } });
 export const remove = (user, feature) =>
@@ -92,11 +96,12 @@ export const forget = (user, session) => call("POST", `${MEMORY}/forget`, { quer
 export const ask = (body) => call("POST", "/api/questions", { body });
 export const answer = (question, session, user) => call("GET", `/api/answers/${encodeURIComponent(question)}`, { query: of(session, user) });
 
-/** The conversation's events as they come: {kind, data}; ends with the server or with `signal`. */
+/** The conversation's events as they come: {kind, data}, first that it is open; ends with the server or with `signal`. */
 export async function* events(session, user, signal) {
   const path = pathWith("/api/events", { ...of(session, user), within: 3600 });
   const response = await send(path, { signal, headers: { Accept: "text/event-stream" } });
   if (!response.ok) throw new Refused(response.status, t("unexpected", { code: response.status }));
+  yield { kind: "open", data: null };
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {

@@ -1,138 +1,97 @@
-// Asks a question and follows it through the stages, each lit as its event comes.
+// The box for a question, with a draft for each conversation.
 
-import * as api from "./api.js";
-import { byId, english, explained, fill, h, told } from "./dom.js";
-import { duration } from "./formats.js";
+import { ask, placeOf, showStages } from "./asked.js";
+import { byId, explained, fill, h, told } from "./dom.js";
+import { number } from "./formats.js";
 import { t } from "./words.js";
 
-const STAGES = ["asked", "logged", "extracted", "arbitrated", "answered"];
-/** The stage that an event of the stream completes. */
-const REACHED = { turn: "logged", extraction: "extracted", guidance: "arbitrated", answer: "answered", report: "answered" };
 const MODES = ["auto", "answer", "report", "log"];
-const POLL = 2000;
-const PATIENCE = 180_000;
-/** Milliseconds after which a question that is not over is said to take long. */
-const SLOW = 8000;
+const LONGEST = 32_000;
+/** By conversation: the words that were not sent yet, as what, and the id under which they may have been. */
+const drafts = new Map();
 
-let running = null;
+function draftOf(place) {
+  if (!drafts.has(place)) drafts.set(place, { text: "", mode: "auto", id: null });
+  return drafts.get(place);
+}
 
-/** Shows the form for `session`; `done()` runs once a question is over. */
-export function showAsk(session, user, done) {
-  running = null;
+/** Shows the box for `session`; `look` and `draw` are those of `showStages`. */
+export function showAsk(session, user, { look, draw }) {
+  const place = placeOf(session, user);
+  const draft = draftOf(place);
   const label = t("askLabel", { user });
-  const text = h("textarea", { name: "text", rows: 2, maxlength: 32000, placeholder: t("askPlaceholder"), "aria-label": label, "data-testid": "ask-text" });
+  const text = h("textarea", {
+    name: "text",
+    rows: 2,
+    maxlength: LONGEST,
+    placeholder: t("askPlaceholder"),
+    "aria-label": label,
+    "data-testid": "ask-text",
+    "data-place": place,
+    value: draft.text,
+  });
   const modes = MODES.map((name) => h("option", { value: name }, t(`mode_${name}`)));
   const mode = h("select", { name: "mode", "aria-label": t("askMode"), "data-testid": "ask-mode" }, modes);
+  mode.value = draft.mode;
+  mode.onchange = () => (draft.mode = mode.value);
   const go = h("button", { type: "submit", class: "main", "data-testid": "ask-send" }, t("askSend"));
   const alert = h("p", { class: "alert", role: "alert", hidden: true });
+  const say = (message) => {
+    fill(alert, message);
+    alert.hidden = !message;
+  };
+  text.onbeforeinput = ({ data, dataTransfer }) => {
+    const added = (data ?? dataTransfer?.getData("text/plain") ?? "").length;
+    const isCut = added > 0 && text.value.length - (text.selectionEnd - text.selectionStart) + added > LONGEST;
+    // What the box takes of it is there, and said to be all, after its own event.
+    if (isCut) setTimeout(() => say(t("cut", { n: number(LONGEST) })));
+  };
+  text.oninput = () => {
+    Object.assign(draft, { text: text.value, id: null });
+    say("");
+  };
+  text.onkeydown = (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  };
   const form = h("form", { class: "ask-form" }, text, h("div", { class: "ask-end" }, h("small", { class: "hint" }, told("askLabel", { user })), mode, go), alert);
   form.onsubmit = async (event) => {
     event.preventDefault();
     const words = text.value.trim();
     if (!words) return text.focus();
+    const id = draft.id ?? newId();
+    draft.id = null;
     go.disabled = true;
-    alert.hidden = true;
-    running = { id: newId(), session, user, mode: mode.value, started: performance.now(), times: {}, refused: null, isSlow: false, done };
-    drawStages();
-    const question = running;
-    setTimeout(() => isOver(question) || saySlow(), SLOW);
+    say("");
+    put(place, "");
     try {
-      await api.ask({ conversationId: session, userId: user, questionId: running.id, text: words, mode: mode.value });
-      text.value = "";
-      reach("asked");
-      follow(running);
+      await ask({ id, session, user, text: words, mode: mode.value }, giveBack);
     } catch (error) {
-      running = null;
-      drawStages();
-      fill(alert, explained(error));
-      alert.hidden = false;
+      if (draft.text === words) draft.id = id;
+      say(explained(error));
     } finally {
       go.disabled = false;
     }
   };
-  text.onkeydown = (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-  };
   const said = h("p", { id: "stages-said", class: "unseen", role: "status", "aria-live": "polite" });
   fill(byId("ask"), h("div", { id: "stages" }), said, form);
+  showStages(session, user, { look, draw });
 }
 
-/** Takes an event of the stream; those of other questions are not ours. */
-export function hear({ kind, data }) {
-  if (!running || data?.questionId !== running.id) return;
-  if (kind === "refused") refuse(data.reason);
-  else if (REACHED[kind]) reach(REACHED[kind]);
+/** Puts words into the conversation's box, be it shown or not. */
+function put(place, words) {
+  draftOf(place).text = words;
+  const text = byId("ask").querySelector("textarea");
+  if (text?.dataset.place === place) text.value = words;
+}
+
+/** Puts what was not taken back into an empty box; false where there are other words in it. */
+function giveBack({ session, user, text }) {
+  const place = placeOf(session, user);
+  if (draftOf(place).text.trim()) return false;
+  put(place, text);
+  return true;
 }
 
 function newId() {
   return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-const last = () => (running.mode === "log" ? "arbitrated" : "answered");
-const isOver = (question) => question !== running || question.refused || question.times[last()] !== undefined;
-
-function reach(stage) {
-  if (running.times[stage] !== undefined) return;
-  const index = STAGES.indexOf(stage);
-  // Topics overtake one another on their way here: a stage was reached no later than those after it.
-  const later = STAGES.slice(index).map((after) => running.times[after] ?? Infinity);
-  running.times[stage] = Math.min(performance.now() - running.started, ...later);
-  if (index > 0) running.times.asked ??= running.times[stage];
-  drawStages();
-  byId("stages-said").textContent = t("stageSaid", { stage: t(`stage_${stage}`), time: duration(running.times[stage]) });
-  if (stage === last()) running.done();
-}
-
-function refuse(reason) {
-  running.refused = reason;
-  drawStages();
-  fill(byId("stages-said"), why(reason));
-}
-
-const why = (reason) => told("refused", { reason: english(reason) });
-
-function saySlow() {
-  running.isSlow = true;
-  drawStages();
-  byId("stages-said").textContent = t("slow");
-}
-
-/** Looks for the answer now and then, for the stream may have begun too late or broken off. */
-async function follow(question) {
-  while (!isOver(question)) {
-    await new Promise((resolve) => setTimeout(resolve, POLL));
-    if (isOver(question)) return;
-    if (performance.now() - question.started > PATIENCE) return;
-    try {
-      const { data } = await api.answer(question.id, question.session, question.user);
-      if (data && !isOver(question)) reach("answered");
-    } catch (error) {
-      if (error.code === 409 && !isOver(question)) refuse(error.message);
-    }
-  }
-}
-
-function drawStages() {
-  const root = byId("stages");
-  if (!running) return fill(root);
-  const at = Math.max(...STAGES.map((stage, index) => (running.times[stage] === undefined ? -1 : index)));
-  const stateOf = (stage, index) => {
-    if (index <= at) return "reached";
-    if (index > at + 1) return "ahead";
-    return running.refused ? "refused" : isOver(running) ? "ahead" : "waiting";
-  };
-  const steps = STAGES.map((stage, index) => {
-    const time = running.times[stage];
-    const state = stateOf(stage, index);
-    return h(
-      "li",
-      { class: `stage ${state}`, "data-testid": `stage-${stage}`, "data-state": state },
-      h("span", { class: "stage-dot", "aria-hidden": "true" }),
-      h("span", { class: "stage-name" }, t(`stage_${stage}`)),
-      h("small", {}, time === undefined ? "" : duration(time)),
-    );
-  });
-  const refused = running.refused && h("p", { class: "alert", "data-testid": "refused" }, why(running.refused));
-  const slow = running.isSlow && !isOver(running) && h("p", { class: "hint", "data-testid": "slow" }, t("slow"));
-  fill(root, h("ol", { class: "stages", "aria-label": t("stages"), "data-testid": "stages" }, steps), refused, slow);
 }

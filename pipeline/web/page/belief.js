@@ -2,8 +2,8 @@
 
 import * as api from "./api.js";
 import { emptyState, openForm, toast } from "./dialogs.js";
-import { badge, field, h, own } from "./dom.js";
-import { named, percent } from "./formats.js";
+import { badge, field, h, own, told } from "./dom.js";
+import { named, percent, short } from "./formats.js";
 import { FIELDS } from "./lanes.js";
 import { counted, t } from "./words.js";
 
@@ -64,6 +64,9 @@ function meter(score) {
   return h("div", { class: "meter", "aria-hidden": "true" }, bar);
 }
 
+const MOST_NAMES = { identities: 5, denies: 10 };
+const LONGEST_NAME = 80;
+
 /** Asks who the user is and is not, and commands it. */
 export function openCorrection(session, user, entry, done) {
   const is = h("input", { name: "identities", autocomplete: "off", "data-testid": "is" });
@@ -73,14 +76,30 @@ export function openCorrection(session, user, entry, done) {
     title: t("correctTitle"),
     fields: [field(t("correctIs"), is, t("correctHint")), field(t("correctIsNot"), isNot, t("correctHint")), known],
     submit: t("save"),
-    check: (values) => (named(values.identities + values.denies).length ? null : [is, t("correctNeeded")]),
+    check: () => wrongNames(is) ?? wrongNames(isNot) ?? wrongTogether(is, isNot),
     send: async (values) => {
       const body = { identities: named(values.identities), denies: named(values.denies) };
-      if (entry) Object.assign(body, { turn: entry.turn, corrections: entry.corrections.length });
+      if (entry) Object.assign(body, { turn: entry.turn, corrections: Math.max(entry.correctionCount ?? 0, entry.corrections.length) });
       const { code } = await api.correct(session, user, body);
       toast(t(code === 202 ? "pending" : "corrected"));
       done();
     },
     testid: "correct-dialog",
   });
+}
+
+function wrongNames(control) {
+  const names = named(control.value);
+  const long = names.find((name) => [...name].length > LONGEST_NAME);
+  if (long) return [control, told("nameTooLong", { name: short(long), n: LONGEST_NAME })];
+  const most = MOST_NAMES[control.name];
+  return names.length > most ? [control, t("tooMany", { n: most })] : null;
+}
+
+function wrongTogether(is, isNot) {
+  const plain = (name) => name.normalize("NFKC").toLowerCase();
+  const [ares, nots] = [named(is.value), named(isNot.value)];
+  if (!ares.length && !nots.length) return [is, t("correctNeeded")];
+  const both = nots.find((name) => ares.some((other) => plain(other) === plain(name)));
+  return both ? [isNot, told("inBoth", { name: both })] : null;
 }

@@ -6,13 +6,17 @@ import { button, byId, fill, h, field, own } from "./dom.js";
 import { day } from "./formats.js";
 import { counted, t } from "./words.js";
 
+/** How many letters of a first question are a title. */
+const TITLE = 80;
+const selected = { session: null, user: null };
+
 /** The choice of the user: among those of the key, or typed where the key may see all. */
 export function showUserForm(me, user, choose) {
   const form = byId("user-form");
   const users = me.users;
   const control = users
     ? h("select", { name: "user" }, users.length > 1 && h("option", { value: "" }, t("allUsers")), users.map((id) => h("option", { value: id }, id)))
-    : h("input", { name: "user", placeholder: t("allUsers"), autocomplete: "off", spellcheck: "false" });
+    : h("input", { name: "user", maxlength: 200, placeholder: t("allUsers"), autocomplete: "off", spellcheck: "false" });
   control.value = user ?? "";
   control.setAttribute("aria-label", t("user"));
   control.setAttribute("data-testid", "user");
@@ -34,7 +38,9 @@ export async function loadConversations(user, select, signal) {
   const more = h("div", { class: "more" });
   const take = ({ data, next }) => {
     all.push(...data);
+    for (const { conversationId, userId } of data) pinnedOf(conversationId, userId)?.remove();
     items.append(...data.map((conversation) => item(conversation, select)));
+    markSelected(selected.session, selected.user);
     fill(more, next && button(t("loadMore"), () => loadMore(next), { class: "quiet", "data-testid": "more-conversations" }));
   };
   const loadMore = async (next) => {
@@ -85,8 +91,25 @@ export function touch(session, user, last) {
   return Boolean(node);
 }
 
+const pinnedOf = (session, user) => [...document.querySelectorAll(".pinned")].find((each) => isOf(each.firstChild, session, user));
+
+/** Puts a conversation that is not on the list, or not yet, on top of it. */
+export function pin(conversation, select) {
+  const body = byId("list-body");
+  if (body.querySelector(":scope > [data-testid=empty]")) fill(body, h("ul", { class: "conversations" }));
+  const items = body.querySelector(".conversations");
+  if (!items) return;
+  const node = item({ ...conversation, title: start(conversation.title) }, select);
+  node.className = "pinned";
+  items.prepend(node);
+  markSelected(selected.session, selected.user);
+}
+
+const start = (text) => [...text.trim()].slice(0, TITLE).join("");
+
 /** Marks the conversation that is shown. */
 export function markSelected(session, user) {
+  Object.assign(selected, { session, user });
   for (const node of document.querySelectorAll(".conversation")) {
     if (isOf(node, session, user)) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
@@ -106,7 +129,7 @@ export function openNew(user, users, select) {
       if (!values.user.trim()) return [owner, t("needed")];
       return users && !users.includes(values.user.trim()) ? [owner, t("noSuchUser")] : null;
     },
-    send: async (values) => select(values.session.trim(), values.user.trim()),
+    send: async (values) => void select(values.session.trim(), values.user.trim()),
     testid: "new-dialog",
   });
 }

@@ -1,6 +1,7 @@
 // Dialogs, forms in dialogs, toasts, and the states that every panel has: empty, loading, failed.
 
-import { button, byId, complain, english, explained, field, fill, h, twin } from "./dom.js";
+import { button, byId, complain, explained, fault, field, fill, h, told, twin } from "./dom.js";
+import { listed } from "./formats.js";
 import { t } from "./words.js";
 
 /** What a header can carry. */
@@ -30,8 +31,9 @@ export function open(title, content, { wide = false, testid = null, actions = []
 }
 
 /**
- * A form in a dialog. `send` gets the form's values; the dialog closes once it is done and stays, with what is
- * wrong, where it throws. `check(values)` names the first control that is wrong, as [control, message], or null.
+ * A form in a dialog. `send` gets the form's values; the dialog closes once it is done, stays where it gives false,
+ * and stays, with what is wrong, where it throws. `check(values)` names the first control that is wrong, as
+ * [control, message], or null.
  */
 export function openForm({ title, lead = "", fields, submit, danger = false, check = () => null, send, testid }) {
   const alert = h("p", { class: "alert", role: "alert", hidden: true });
@@ -44,10 +46,15 @@ export function openForm({ title, lead = "", fields, submit, danger = false, che
     alert,
     h("div", { class: "form-end" }, button(t("cancel"), () => dialog.close(), { "data-testid": "cancel" }), go),
   );
+  let isOfFields = false;
   const say = (message) => {
     fill(alert, message);
     alert.hidden = !message;
   };
+  form.addEventListener("input", ({ target }) => {
+    if (target.matches("[aria-invalid]")) complain(target, "");
+    if (isOfFields) say("");
+  });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     for (const control of form.querySelectorAll("[aria-invalid]")) complain(control, "");
@@ -61,11 +68,12 @@ export function openForm({ title, lead = "", fields, submit, danger = false, che
     }
     go.disabled = true;
     try {
-      await send(values, form);
-      dialog.close("sent");
+      if ((await send(values, form)) !== false) dialog.close("sent");
     } catch (error) {
-      showWrongFields(form, error);
-      say(explained(error));
+      const wrongs = wrongFields(form, error);
+      isOfFields = wrongs.size > 0;
+      for (const [control, message] of wrongs) complain(control, message);
+      say(isOfFields ? told("lookAgain", { fields: listed([...wrongs.keys()].map(labelOf)) }) : explained(error));
     } finally {
       go.disabled = false;
     }
@@ -75,16 +83,24 @@ export function openForm({ title, lead = "", fields, submit, danger = false, che
   return dialog;
 }
 
-function showWrongFields(form, error) {
-  for (const wrong of Array.isArray(error.data) ? error.data : []) {
-    const control = form.elements[wrong.field.split(".")[1]];
-    if (control?.id) complain(control, english(wrong.message));
+const labelOf = (control) => control.labels[0].textContent;
+
+/** What the API says of fields that the form has, each fault once: control to message; none where it is of others, too. */
+function wrongFields(form, error) {
+  const faults = Array.isArray(error.data) ? error.data : [];
+  const wrongs = new Map();
+  for (const { field: place, message } of faults) {
+    const control = form.elements[place.split(".")[1]];
+    if (!control?.id) return new Map();
+    if (!wrongs.has(control)) wrongs.set(control, fault(message));
   }
+  return wrongs;
 }
 
-/** Where a client asks before it destroys: `send` runs on yes. */
+/** Where a client asks before it destroys: `send` runs on yes; resolves to whether it was a yes. */
 export function confirm({ title, lead, submit, send }) {
-  return openForm({ title, lead, fields: [], submit, danger: true, send, testid: "confirm" });
+  const dialog = openForm({ title, lead, fields: [], submit, danger: true, send, testid: "confirm" });
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "sent")));
 }
 
 export function toast(message, kind = "") {
@@ -112,12 +128,12 @@ export function skeleton(lines = 3) {
 }
 
 /** Asks for the API key; resolves to whether one was given. */
-export function askForKey(keep, wasWrong) {
+export function askForKey(keep, { wasWrong = false, isChange = false }) {
   return new Promise((resolve) => {
     const input = h("input", { name: "key", type: "password", autocomplete: "off", "data-testid": "key-input" });
     const dialog = openForm({
-      title: t("keyTitle"),
-      fields: [field(t("keyLabel"), input, wasWrong ? t("keyWrong") : t("keyMore"))],
+      title: t(isChange ? "keyChange" : "keyTitle"),
+      fields: [field(t("keyLabel"), input, t("keyMore"))],
       submit: t("keyUse"),
       check: ({ key }) => (!key.trim() ? [input, t("needed")] : !SENDABLE.test(key.trim()) ? [input, t("keyWrong")] : null),
       send: async ({ key }) => keep(key.trim()),

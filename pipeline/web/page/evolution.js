@@ -13,29 +13,35 @@ const PLOT = 150;
 const GAP = 14;
 const LANE = 32;
 const CHIP = 28;
-const LETTER = 7;
-const WIDE_LETTER = 12.5;
+/** The most room, in pixels, that is kept free for a name; it takes more where there is more. */
 const LONGEST_NAME = 190;
+/** A shorter piece of a name says nothing. */
+const SHORTEST_NAME = 22;
+/** Pixels between a name that stays in sight and the edge. */
+const EDGE = 6;
 /** The levels of confidence: from, to. */
 const LEVELS = [["LOW", 0, 0.5], ["MEDIUM", 0.5, 0.7], ["MEDIUM_HIGH", 0.7, 0.8], ["HIGH", 0.8, 1]];
 
 const heightOf = (confidence) => TOP + (1 - confidence) * PLOT;
 const middle = (at) => at * COLUMN + COLUMN / 2;
-/** About how wide words are, in pixels. */
-const lengthOf = (text) => Math.min(LONGEST_NAME, [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? WIDE_LETTER : LETTER), 0));
+const pen = document.createElement("canvas").getContext("2d");
+/** How wide a name is, in pixels. */
+const lengthOf = (name) => Math.ceil(pen.measureText(name).width);
+const roomOf = (name) => Math.min(LONGEST_NAME, lengthOf(name)) + 12;
 
 /**
  * The whole picture; `open(turn)` opens a point, `earlier` loads older turns or is null. It is scrolled so that
  * `beyond` pixels are right of what is seen.
  */
 export function evolution(entries, open, earlier, beyond = 0) {
+  pen.font = `650 12px ${getComputedStyle(document.body).fontFamily}`;
   const all = stays(entries);
-  const lanes = rows(all, (stay) => Math.ceil((lengthOf(stay.name) + 12) / COLUMN));
+  const lanes = rows(all, (stay) => Math.ceil(roomOf(stay.name) / COLUMN));
   const laneTop = TOP + PLOT + GAP;
   const chipTop = laneTop + Math.max(lanes.length, 1) * LANE + GAP;
   const chosen = FIELDS.flatMap((field, at) => chips(entries, field, chipTop + at * CHIP));
   const height = chipTop + FIELDS.length * CHIP + 4;
-  const width = Math.max(entries.length * COLUMN, ...all.map((stay) => stay.from * COLUMN + lengthOf(stay.name) + 12));
+  const width = Math.max(entries.length * COLUMN, ...all.map((stay) => stay.from * COLUMN + roomOf(stay.name)));
   const drawing = s(
     "svg",
     { class: "plot", height, "aria-hidden": "true" },
@@ -52,12 +58,14 @@ export function evolution(entries, open, earlier, beyond = 0) {
   );
   const columns = h("div", { class: "columns", role: "group", "aria-label": t("pictureLabel") }, entries.map((entry, at) => column(entry, at, open)));
   columns.addEventListener("keydown", (event) => step(event, columns));
-  const names = lanes.flatMap((row, at) => row.map((stay) => stayLabel(stay, laneTop + at * LANE)));
+  const names = lanes.flatMap((row, at) =>
+    row.map((stay, place) => stayLabel(stay, row[place + 1] ? `${row[place + 1].from * COLUMN}px` : "100%", laneTop + at * LANE)),
+  );
   const labels = h("div", { class: "labels", "aria-hidden": "true" }, names, chosen.map((chip) => chip.said));
   const sheet = h("div", { class: "sheet" }, drawing, labels, columns);
   sheet.style.width = `${width}px`;
   const scroller = h("div", { class: "scroller" }, sheet);
-  place(scroller, beyond);
+  place(scroller, beyond, [...labels.children]);
   return h(
     "div",
     { class: "picture", "data-testid": "picture" },
@@ -68,13 +76,27 @@ export function evolution(entries, open, earlier, beyond = 0) {
 }
 
 /** Scrolls once the picture has a size: on a phone it may be drawn while another view is shown. */
-function place(scroller, beyond) {
+function place(scroller, beyond, labels) {
+  let isPlaced = false;
   const watch = new ResizeObserver(() => {
     if (!scroller.clientWidth) return;
-    scroller.scrollLeft = scroller.scrollWidth - scroller.clientWidth - beyond;
-    watch.disconnect();
+    if (!isPlaced) scroller.scrollLeft = scroller.scrollWidth - scroller.clientWidth - beyond;
+    isPlaced = true;
+    fit(scroller, labels);
   });
   watch.observe(scroller);
+  scroller.addEventListener("scroll", () => fit(scroller, labels), { passive: true });
+}
+
+/** Keeps each label within what is seen of its place: it is shortened there, and does not run into the next one. */
+function fit(scroller, labels) {
+  const { scrollLeft, clientWidth } = scroller;
+  const places = labels.map((node) => ({ node, left: node.offsetLeft, width: node.offsetWidth }));
+  for (const { node, left, width } of places) {
+    const seen = Math.min(left + width - Math.max(left, scrollLeft + EDGE), clientWidth - 2 * EDGE);
+    node.firstChild.style.maxWidth = `${Math.max(0, seen)}px`;
+    node.firstChild.style.visibility = seen < Math.min(width, SHORTEST_NAME) ? "hidden" : "";
+  }
 }
 
 function column(entry, at, open) {
@@ -145,9 +167,11 @@ function stayBar(stay, top) {
   });
 }
 
-function stayLabel(stay, top) {
-  const width = Math.max((stay.to - stay.from + 1) * COLUMN, lengthOf(stay.name) + 8) - 8;
-  return label(stay.pieces.at(-1).leads ? "name leads" : "name", stay.name, stay.from * COLUMN + 4, width, top - 1);
+/** The name of a stay, which may run on up to `end`. */
+function stayLabel(stay, end, top) {
+  const left = stay.from * COLUMN + 4;
+  const width = `max(${(stay.to - stay.from + 1) * COLUMN - 8}px, min(${lengthOf(stay.name) + 1}px, ${end} - ${left + 8}px))`;
+  return label(stay.pieces.at(-1).leads ? "name leads" : "name", stay.name, left, width, top - 1);
 }
 
 /** The chips of a preference, each as its drawing and its words. */
@@ -155,14 +179,14 @@ function chips(entries, field, top) {
   return spans(entries, field).map(({ value, origin, from, to }) => {
     const place = { x: from * COLUMN + 2, width: (to - from + 1) * COLUMN - 4 };
     const drawn = s("g", { class: `chip chip-${origin}` }, s("rect", { ...place, y: top + 2, height: CHIP - 6, rx: 6 }));
-    return { drawn, said: label("chip-name", t(value), place.x + 6, place.width - 8, top + 4) };
+    return { drawn, said: label("chip-name", t(value), place.x + 6, `${place.width - 8}px`, top + 4) };
   });
 }
 
 /** Words over the drawing, which stay in sight as far as their place reaches. */
 function label(kind, text, left, width, top) {
   const node = h("span", { class: `label ${kind}` }, h("span", {}, text));
-  Object.assign(node.style, { left: `${left}px`, width: `${width}px`, top: `${top}px` });
+  Object.assign(node.style, { left: `${left}px`, width, top: `${top}px` });
   return node;
 }
 

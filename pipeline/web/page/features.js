@@ -2,51 +2,65 @@
 
 import * as api from "./api.js";
 import { confirm, emptyState, failedState, openForm, skeleton, toast } from "./dialogs.js";
-import { badge, button, byId, field, fill, h, keepingFocus, own, told } from "./dom.js";
-import { day, moment } from "./formats.js";
+import { badge, button, byId, english, field, fill, h, keepingFocus, own, told } from "./dom.js";
+import { day, moment, short } from "./formats.js";
 import { FIELDS } from "./lanes.js";
 import { t } from "./words.js";
 
 const CATEGORIES = ["PREFERENCE", "PERSONAL_INFO", "HABIT", "OTHER"];
+const PAGE = 50;
 let status = "current";
-/** What is shown, so that reading the same again leaves it as it is. */
-let shown = "";
+/** What is shown: of whom, at most how many, the list as JSON, and each row by its feature as JSON. */
+const shown = { user: null, wanted: PAGE, said: "", rows: new Map() };
+let reading = 0;
 
-/** Loads the features of `user` and shows them. */
+/** Loads the features of `user`, as many as were shown, and shows them; what is the same stays as it is. */
 export async function showFeatures(user, mayWrite, signal) {
   const root = byId("features");
   const reload = () => showFeatures(user, mayWrite, signal);
-  if (!root.hasChildNodes()) {
-    shown = "";
-    fill(root, skeleton(3));
-  }
-  let first;
+  if (shown.user !== user) Object.assign(shown, { user, wanted: PAGE });
+  if (!isDrawn(root)) Object.assign(shown, { said: "", rows: new Map() });
+  if (!root.hasChildNodes()) fill(root, skeleton(3));
+  const turn = ++reading;
+  const isLate = () => signal.aborted || turn !== reading;
   try {
-    first = await api.features(user, status);
+    const known = await readFeatures(user, shown.wanted);
+    if (!isLate()) draw(root, known, user, mayWrite, reload);
   } catch (error) {
-    if (!signal.aborted) fill(root, failedState(error, () => fill(root) && reload()));
-    return;
+    if (!isLate()) fill(root, failedState(error, () => fill(root) && reload()));
   }
-  const now = JSON.stringify([status, first]);
-  if (signal.aborted || now === shown) return;
-  shown = now;
-  const items = h("ul", { class: "features", "aria-label": t("featuresOf", { user }) });
-  const more = h("div", { class: "more" });
-  const take = ({ data, next }) => {
-    items.append(...data.map((feature) => row(feature, user, mayWrite, reload)));
-    fill(more, next && button(t("loadMore"), () => loadMore(next), { class: "quiet", "data-testid": "more-features" }));
-  };
-  const loadMore = async (next) => {
-    fill(more, skeleton(1));
-    try {
-      take(await api.page(next));
-    } catch (error) {
-      fill(more, failedState(error, () => loadMore(next)));
-    }
-  };
-  take(first);
-  const known = first.data.length ? [items, more] : emptyState(t("noFeatures"), t("noFeaturesMore"));
-  keepingFocus(() => fill(root, filter(user, reload), known));
+}
+
+const isDrawn = (root) => Boolean(root.querySelector(":scope > .filter"));
+
+/** The first `wanted` features, and whether there are more. */
+async function readFeatures(user, wanted) {
+  let answer = await api.features(user, status, Math.min(wanted, 1000));
+  const all = [...answer.data];
+  while (answer.next && all.length < wanted) {
+    answer = await api.page(answer.next);
+    all.push(...answer.data);
+  }
+  return { all, hasMore: Boolean(answer.next) };
+}
+
+function draw(root, known, user, mayWrite, reload) {
+  const said = JSON.stringify([status, known]);
+  if (said === shown.said && isDrawn(root)) return;
+  const rows = new Map(known.all.map((feature) => [JSON.stringify(feature), feature]));
+  for (const [json, feature] of rows) rows.set(json, shown.rows.get(json) ?? row(feature, user, mayWrite, reload));
+  Object.assign(shown, { said, rows });
+  const more = h("div", { class: "more" }, known.hasMore && button(t("loadMore"), () => showMore(more, reload), { class: "quiet", "data-testid": "more-features" }));
+  const list = [h("ul", { class: "features", "aria-label": t("featuresOf", { user }) }, [...rows.values()]), more];
+  keepingFocus(() => fill(root, filter(user, reload), known.all.length ? list : emptyState(t("noFeatures"), t("noFeaturesMore"))));
+}
+
+async function showMore(more, reload) {
+  fill(more, skeleton(1));
+  const before = shown.rows.size;
+  shown.wanted = before + PAGE;
+  await reload();
+  [...shown.rows.values()][before]?.querySelector("button, summary")?.focus();
 }
 
 function filter(user, reload) {
@@ -101,7 +115,7 @@ function history(feature) {
     return h("li", { dir: "auto" }, h("q", {}, own(seen.quote)), " ", h("small", {}, where));
   });
   const earlier = feature.history.toReversed().map((was) => {
-    const until = told("until", { time: moment(was.until), reason: was.reason });
+    const until = told("until", { time: moment(was.until), reason: english(was.reason) });
     return h("li", { dir: "auto" }, h("s", {}, own(was.value)), " ", badge(t(was.source), `source-${was.source}`), " ", h("small", {}, until));
   });
   return h(
@@ -122,22 +136,44 @@ function valueFields(feature = null) {
   return { value, shown: [field(t("value"), value, t("valueHint")), field(t("content"), content, t("optional")), field(t("category"), category)] };
 }
 
-/** Asks for a new fact and adds it. */
+/** Asks for a new fact and adds it; one that is kept under its slot is replaced after a yes. */
 export function openAdd(user, done) {
   const slot = h("input", { name: "slot", maxlength: 80, autocomplete: "off", "data-testid": "slot" });
   const { value, shown } = valueFields();
+  const add = async (wish, replaces) => {
+    const { code } = await api.add(user, wish, replaces);
+    toast(code === 202 ? t("pending") : told(replaces ? "saved" : "added", { slot: short(wish.slot) }));
+    await done();
+  };
   openForm({
     title: t("addFeature"),
     fields: [field(t("slot"), slot, t("slotHint")), shown],
     submit: t("add"),
     check: (values) => (!values.slot.trim() ? [slot, t("needed")] : !values.value.trim() ? [value, t("needed")] : null),
     send: async (values) => {
-      const { code } = await api.add(user, { ...values, slot: values.slot.trim(), value: values.value.trim() });
-      toast(code === 202 ? t("pending") : told("added", { slot: values.slot.trim() }));
-      await done();
+      const wish = { ...values, slot: values.slot.trim(), value: values.value.trim() };
+      try {
+        await add(wish, false);
+      } catch (error) {
+        if (error.code !== 412) throw error;
+        const kept = await found(user, (feature) => isAlike(feature.slot, wish.slot));
+        return confirm({
+          title: told("replaceFeature", { slot: wish.slot }),
+          lead: kept ? told("replaceFeatureMore", { value: kept.value, other: wish.value }) : t("replaceUnseen"),
+          submit: t("replace"),
+          send: () => add(wish, true),
+        });
+      }
+      return true;
     },
     testid: "add-dialog",
   });
+}
+
+/** Whether the API, which compares slots more finely, may well mean the same by both. */
+function isAlike(one, other) {
+  const plain = (slot) => slot.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}+#]+/gu, "");
+  return plain(one) === plain(other);
 }
 
 function openEdit(feature, user, done) {
@@ -151,10 +187,10 @@ function openEdit(feature, user, done) {
     send: async (values) => {
       try {
         const { code } = await api.edit(user, current, { ...values, value: values.value.trim() });
-        toast(code === 202 ? t("pending") : told("saved", { slot: feature.slot }));
+        toast(code === 202 ? t("pending") : told("saved", { slot: short(feature.slot) }));
       } catch (error) {
         if (error.code !== 412) throw error;
-        current = await newest(user, feature.featureId);
+        current = await found(user, ({ featureId }) => featureId === feature.featureId);
         await done();
         if (!current) throw new Error(t("gone"));
         throw Object.assign(new Error(), { words: told("movedOn", { value: current.value }) });
@@ -165,11 +201,12 @@ function openEdit(feature, user, done) {
   });
 }
 
-async function newest(user, featureId) {
-  let answer = await api.features(user, "current");
+/** The first of the user's features, as they are now, that `isIt`; or null. */
+async function found(user, isIt) {
+  let answer = await api.features(user, "current", 1000);
   for (;;) {
-    const found = answer.data.find((feature) => feature.featureId === featureId);
-    if (found || !answer.next) return found ?? null;
+    const feature = answer.data.find(isIt);
+    if (feature || !answer.next) return feature ?? null;
     answer = await api.page(answer.next);
   }
 }
@@ -182,7 +219,7 @@ function openRemove(feature, user, done) {
     send: async () => {
       try {
         const { code } = await api.remove(user, feature);
-        toast(code === 202 ? t("pending") : told("removed", { slot: feature.slot }));
+        toast(code === 202 ? t("pending") : told("removed", { slot: short(feature.slot) }));
       } catch (error) {
         if (error.code !== 412) throw error;
         toast(t("changedMeanwhile"), "bad");

@@ -36,3 +36,9 @@ export const listed = (names) => lists().formatToParts(names).map(({ type, value
 
 /** What `text` holds between commas, Chinese ones too. */
 export const named = (text) => text.split(/[,，、;；\n]/).map((name) => name.trim()).filter(Boolean);
+
+/** The start of long words, for where they are but named. */
+export function short(words, most = 40) {
+  const letters = [...words];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("").trimEnd()}…` : words;
+}

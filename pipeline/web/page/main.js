@@ -1,43 +1,41 @@
 // Puts the page together: what is selected, what is loaded, and who is told when it changes.
 
 import * as api from "./api.js";
-import { hear as hearStage, showAsk } from "./ask.js";
+import { showAsk } from "./ask.js";
+import { compare, drop, hear as hearStage, pending } from "./asked.js";
 import { belief, openCorrection } from "./belief.js";
-import { loadConversations, markSelected, openNew, showUserForm, touch } from "./conversations.js";
+import { loadConversations, markSelected, openNew, pin, showUserForm, touch } from "./conversations.js";
 import { askForKey, emptyState, failedState, skeleton, toast } from "./dialogs.js";
-import { button, byId, explained, fill, keepingFocus, own, told } from "./dom.js";
+import { button, byId, explained, fill, isolated, keepingFocus, own, told } from "./dom.js";
 import { evolution } from "./evolution.js";
 import { openAdd, showFeatures } from "./features.js";
 import { openForget } from "./forget.js";
 import { showInsight } from "./insight.js";
 import { listen } from "./live.js";
+import { onReturn, placeOfAddress, showPlace } from "./place.js";
 import { openPoint } from "./point.js";
+import { joined, NOTHING, read, withEarlier, withOlder } from "./reading.js";
 import { showSwitches, showView } from "./switches.js";
 import { talk } from "./talk.js";
 import { t } from "./words.js";
 
-const TURNS = 200;
 const TOGETHER = 200;
 const SETTLED = 1500;
-const asked = new URLSearchParams(location.search);
-const state = {
-  me: null,
-  filter: asked.get("user_id"),
-  session: asked.get("session_id"),
-  owner: asked.get("user_id"),
-  /** Whether the address names a user whom the key may not see. */
-  isAstray: false,
-};
-const NOTHING = { messages: [], older: null, entries: [], hasEarlier: false };
-let loaded = { ...NOTHING };
+const NOTHING_DUE = { toEnd: false, isTalkAlone: true };
+/** Whose list, which conversation and whose; astray where the address names a user whom the key may not see. */
+const state = { me: null, isAstray: false, ...placeOfAddress() };
+let loaded = NOTHING;
 let leaving = new AbortController();
 let listing = new AbortController();
+let readings = 0;
 let waiting = 0;
-let scrolls = false;
+/** What the next reading that is not overtaken by another is to do. */
+let due = NOTHING_DUE;
 
 /** Whose conversation of that name is meant, where the key may see several users'. */
 const whose = () => (state.me.users ? state.owner : null);
 const may = (scope) => state.me.scopes.includes(scope) || state.me.scopes.includes("admin");
+const isSpoken = () => loaded.messages.length + loaded.entries.length > 0;
 
 async function start() {
   showSwitches(() => state.me && showAll());
@@ -48,32 +46,51 @@ async function start() {
     fill(byId("list-body"), failedState(error, start));
     return;
   }
-  const { users } = state.me;
-  state.isAstray = Boolean(users && state.owner && !users.includes(state.owner));
-  if (state.isAstray) Object.assign(state, { filter: null, session: null, owner: null });
-  if (users?.length === 1) state.filter = users[0];
+  goTo(state);
   await showAll();
+}
+
+/** Leaves what is shown for another place, as far as the key may see it. */
+function goTo({ filter, session, owner }) {
+  leaving.abort();
+  leaving = new AbortController();
+  const { users } = state.me;
+  const isAstray = Boolean(users && owner && !users.includes(owner));
+  Object.assign(state, isAstray ? { filter: null, session: null, owner: null, isAstray } : { filter, session, owner, isAstray });
+  if (users?.length === 1) state.filter = users[0];
 }
 
 /** Another key may not see what is selected. */
 function startAfresh() {
+  leaving.abort();
   Object.assign(state, { filter: null, session: null, owner: null });
   return start();
 }
 
-async function showAll() {
+async function showAll({ asStep = false } = {}) {
   showUserForm(state.me, state.filter, chooseUser);
   byId("new-button").hidden = !may("write");
   byId("key-button").hidden = state.me.anonymous;
+  const { signal } = leaving;
   const all = await list();
-  if (state.isAstray) return select(null, null, { stay: true });
+  if (signal.aborted) return; // Something was selected meanwhile.
+  if (state.isAstray) return select(null, null, { stay: true, asStep });
   const here = all.find((each) => each.conversationId === state.session && [each.userId, null].includes(whose())) ?? (state.session ? null : all[0]);
-  await select(here?.conversationId ?? state.session, here?.userId ?? state.owner ?? state.filter, { stay: true });
+  await select(here?.conversationId ?? state.session, here?.userId ?? state.owner ?? state.filter, { stay: true, asStep });
 }
 
 async function chooseUser(user) {
-  Object.assign(state, { filter: user, session: null, owner: null, isAstray: false });
-  await showAll();
+  goTo({ filter: user, session: null, owner: null });
+  await showAll({ asStep: true });
+}
+
+async function goBack({ view, ...place }) {
+  for (const dialog of document.querySelectorAll("dialog:not([data-testid=key-dialog])")) dialog.close();
+  if (!state.me) return;
+  const { filter } = state;
+  goTo(place);
+  if (view) showView(view);
+  await (state.filter === filter && state.session ? select(state.session, state.owner, { stay: true, asStep: false }) : showAll());
 }
 
 async function list() {
@@ -81,115 +98,123 @@ async function list() {
   listing = new AbortController();
   const all = await loadConversations(state.filter, select, listing.signal);
   markSelected(state.session, whose());
+  showOnList();
   return all;
 }
 
-/** Shows the conversation, or, where it is null, that none is selected. */
-async function select(session, owner, { stay = false } = {}) {
+/** Brings the list up to date with the conversation that is shown, be it further down than was loaded. */
+function showOnList() {
+  const { session, owner, filter } = state;
+  const [first, last] = [loaded.messages[0], loaded.messages.at(-1)?.metadata];
+  if (!last || touch(session, whose(), last) || (filter && filter !== owner)) return;
+  const title = loaded.older ? session : first.text;
+  pin({ conversationId: session, userId: owner, turnCount: last.turn, lastActiveTime: last.createTime, title }, select);
+}
+
+/** Shows the conversation, or, where it is null, that none is selected; `asStep`, so that Back leads from it. */
+async function select(session, owner, { stay = false, asStep = true } = {}) {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
   Object.assign(state, { session, owner, isAstray: state.isAstray && !session });
-  loaded = { ...NOTHING };
+  loaded = NOTHING;
+  due = NOTHING_DUE;
+  showPlace(state, asStep);
   showWhere();
   markSelected(session, whose());
   if (!stay) showView("talk");
   for (const id of ["belief", "picture", "features", "insight", "ask"]) fill(byId(id));
   showTools();
   if (!session) return showNothingSelected(signal);
-  fill(byId("talk-body"), skeleton(6));
-  fill(byId("picture"), skeleton(4));
-  fill(byId("features"), skeleton(3));
-  listen(session, whose(), hear, signal);
-  await loadTalk(signal);
-  if (signal.aborted) return;
-  state.owner = loaded.entries[0]?.userId ?? state.owner ?? state.me.users?.[0] ?? null;
-  showWhere();
-  if (may("write") && state.owner) showAsk(session, state.owner, () => soon({ toEnd: true }));
-  showTools();
-  byId("talk-body").scrollTop = byId("talk-body").scrollHeight;
-  loadMemory(signal);
+  for (const [id, lines] of [["talk-body", 6], ["picture", 4], ["features", 3]]) fill(byId(id), skeleton(lines));
+  listen(session, whose(), { hear, opened: (isFirst) => soon({ isTalkAlone: isFirst }), showAway }, signal);
+  await refresh({ toEnd: true });
 }
 
 function showNothingSelected(signal) {
   showView(state.isAstray ? "talk" : "list");
+  showAway(false);
   fill(byId("talk-body"), state.isAstray ? emptyState(t("noSuch"), t("noSuchMore")) : emptyState(t("pick"), t("pickMore")));
   fill(byId("picture"), emptyState(t("nothingBelieved"), t("nothingBelievedMore")));
-  if (state.owner) return loadMemory(signal);
-  fill(byId("features"), emptyState(t("pickUser"), t("pickUserMore")));
+  return loadMemory(signal);
 }
+
+const showAway = (isAway) => (byId("away").hidden = !isAway);
 
 /** Shows what may be done with what is selected. */
 function showTools() {
   const { session, owner } = state;
-  byId("forget-button").hidden = !(session ? may("write") : owner && may("admin"));
-  byId("correct-button").hidden = !session || !may("write");
+  const aboutAll = owner && may("admin");
+  byId("forget-button").hidden = !(session && isSpoken() ? may("write") : aboutAll);
+  byId("correct-button").hidden = !session || !isSpoken() || !may("write");
   byId("add-button").hidden = !owner || !may("write");
 }
 
 async function loadMemory(signal = leaving.signal) {
-  if (!state.owner) return;
+  if (!state.owner) return fill(byId("features"), emptyState(t("pickUser"), t("pickUserMore")));
   if (state.session) showInsight(state.session, state.owner, signal);
   await showFeatures(state.owner, may("write"), signal);
 }
 
-async function loadTalk(signal) {
-  try {
-    const { data, next } = await api.messages(state.session, whose());
-    const last = data.at(-1)?.metadata.turn ?? 0;
-    const entries = await readTrack(Math.max(0, last - TURNS));
-    if (signal.aborted) return;
-    Object.assign(loaded, { messages: data, older: next, entries, hasEarlier: entries.length >= TURNS });
-    draw({ toEnd: true });
-  } catch (error) {
-    if (signal.aborted) return;
-    if (error.code === 404) return draw({});
-    fill(byId("talk-body"), failedState(error, () => select(state.session, state.owner)));
-    fill(byId("picture"));
-  }
-}
+const owe = ({ toEnd = false, isTalkAlone = false }) => (due = { toEnd: due.toEnd || toEnd, isTalkAlone: due.isTalkAlone && isTalkAlone });
 
-/** The track documents after the turn `after`, each with what learning from it cost. */
-async function readTrack(after) {
-  const { data } = await api.track(state.session, whose(), after, TURNS);
-  return data.map((item) => ({ ...JSON.parse(item.text), cost: item.metadata.cost }));
-}
-
-/** Reads what is new: the last messages, and the track from the last known turn on. */
-async function refresh({ toEnd = false } = {}) {
+/** Reads what is new, and shows it in place of what is no more. */
+async function refresh(wanted = {}) {
+  owe(wanted);
   const { signal } = leaving;
+  const reading = ++readings;
+  let fresh = null;
   try {
-    const { data } = await api.messages(state.session, whose());
-    const entries = await readTrack(Math.max(0, (loaded.entries.at(-1)?.turn ?? 1) - 1));
-    if (signal.aborted) return;
-    if (!touch(state.session, whose(), data.at(-1)?.metadata)) list();
-    const fresh = new Set(data.map((message) => message.metadata.messageId));
-    const from = entries[0]?.turn ?? Infinity;
-    loaded.messages = [...loaded.messages.filter((message) => !fresh.has(message.metadata.messageId)), ...data];
-    loaded.entries = [...loaded.entries.filter((entry) => entry.turn < from), ...entries];
-    draw({ toEnd });
-    loadMemory(signal);
+    fresh = await read(state.session, whose(), loaded);
   } catch (error) {
-    if (!signal.aborted && error.code !== 404) fill(byId("picture"), failedState(error, () => refresh({ toEnd })));
+    if (signal.aborted || reading !== readings) return;
+    if (error.code !== 404) return showFailure(error);
   }
+  if (signal.aborted || reading !== readings) return;
+  const before = JSON.stringify([loaded, pending()]);
+  if (!fresh && isSpoken()) list(); // It was forgotten elsewhere.
+  loaded = fresh ? joined(loaded, fresh) : NOTHING;
+  if (!byId("ask").hasChildNodes()) showOwner();
+  compare(loaded.messages, loaded.entries);
+  showOnList();
+  const { toEnd, isTalkAlone } = due;
+  due = NOTHING_DUE;
+  const isDrawn = !document.querySelector(":is(#talk-body, #picture) :is(.skeleton, .failed)") && before === JSON.stringify([loaded, pending()]);
+  if (toEnd || !isDrawn) draw({ toEnd });
+  if (!isTalkAlone) loadMemory(signal);
+}
+
+/** What could not be read says so, where nothing is shown that was read before. */
+function showFailure(error) {
+  const retry = () => refresh();
+  if (!isSpoken() || byId("talk-body").querySelector(".failed")) fill(byId("talk-body"), failedState(error, retry));
+  fill(byId("picture"), failedState(error, retry));
+  return loadMemory();
+}
+
+/** Who it is that talks, known once the conversation is read, and what may be done as them. */
+function showOwner() {
+  state.owner = loaded.entries[0]?.userId ?? state.owner ?? state.me.users?.[0] ?? null;
+  showPlace(state, false);
+  showWhere();
+  if (may("write") && state.owner) showAsk(state.session, state.owner, { look: soon, draw });
 }
 
 function hear(event) {
   hearStage(event);
-  if (!["guidance", "answer", "report"].includes(event.kind)) return;
-  soon({});
+  if (["turn", "guidance", "answer", "report"].includes(event.kind)) soon({ isTalkAlone: event.kind === "turn" });
 }
 
 /** Reads what is new, once for events that come close together; what lasts is learnt a little later than the answer. */
-function soon({ toEnd = false }) {
+function soon(wanted) {
   const { signal } = leaving;
-  scrolls ||= toEnd;
+  owe(wanted);
   clearTimeout(waiting);
   waiting = setTimeout(async () => {
-    const wanted = { toEnd: scrolls };
-    scrolls = false;
-    await refresh(wanted);
-    waiting = setTimeout(() => !signal.aborted && loadMemory(signal), SETTLED);
+    if (signal.aborted) return;
+    const { isTalkAlone } = due;
+    await refresh(NOTHING_DUE);
+    if (!isTalkAlone) waiting = setTimeout(() => !signal.aborted && loadMemory(signal), SETTLED);
   }, TOGETHER);
 }
 
@@ -198,79 +223,76 @@ function draw({ toEnd = false, beyond = 0 }) {
   const body = byId("talk-body");
   const below = body.scrollHeight - body.scrollTop;
   keepingFocus(() => drawParts(beyond));
+  showTools();
   if (toEnd || below - body.clientHeight < 80) body.scrollTop = body.scrollHeight;
 }
 
 function drawParts(beyond) {
-  const { messages, entries } = loaded;
+  const { messages, entries, older, hasEarlier, failure } = loaded;
   const decisions = new Map(entries.map((entry) => [entry.turn, entry.decision]));
   const body = byId("talk-body");
   const asOlder = { class: "quiet", "data-testid": "earlier-messages" };
-  const older = loaded.older && button(t("earlierMessages"), () => showOlder().catch(say), asOlder);
-  fill(body, messages.length ? [older, talk(messages, decisions, openTurn)] : emptyState(t("noTalk"), t("noTalkMore")));
-  fill(byId("belief"), belief(entries.at(-1) ?? null));
-  const earlier = loaded.hasEarlier ? () => showEarlier().catch(say) : null;
-  fill(byId("picture"), entries.length > 0 && evolution(entries, openTurn, earlier, beyond));
+  const said = [older && button(t("earlierMessages"), () => showOlder().catch(say), asOlder), talk(messages, pending(), decisions, openTurn)];
+  fill(body, messages.length + pending().length ? said : emptyState(t("noTalk"), t("noTalkMore")));
+  fill(byId("belief"), (entries.length > 0 || !failure) && belief(entries.at(-1) ?? null));
+  const earlier = hasEarlier ? () => showEarlier().catch(say) : null;
+  const picture = entries.length > 0 && evolution(entries, openTurn, earlier, beyond);
+  fill(byId("picture"), failure ? failedState(failure, () => refresh()) : picture);
 }
 
 const say = (error) => toast(explained(error), "bad");
 
-async function showOlder() {
+/** Loads more of what is known with `load(known)`; again, where something else was read meanwhile. False: it was left. */
+async function extend(load) {
   const { signal } = leaving;
+  for (;;) {
+    const known = loaded;
+    const more = await load(known);
+    if (signal.aborted) return false;
+    if (loaded !== known) continue;
+    loaded = more;
+    return true;
+  }
+}
+
+async function showOlder() {
   const body = byId("talk-body");
-  const { data, next } = await api.page(loaded.older, signal);
-  if (signal.aborted) return;
-  Object.assign(loaded, { messages: [...data, ...loaded.messages], older: next });
+  if (!(await extend(withOlder))) return;
   const below = body.scrollHeight - body.scrollTop;
   draw({});
   body.scrollTop = body.scrollHeight - below;
 }
 
 async function showEarlier() {
-  const { signal } = leaving;
-  const first = loaded.entries[0].turn;
-  const entries = (await readTrack(Math.max(0, first - 1 - TURNS))).filter((entry) => entry.turn < first);
-  if (signal.aborted) return;
-  Object.assign(loaded, { entries: [...entries, ...loaded.entries], hasEarlier: entries.length >= TURNS });
+  if (!(await extend((known) => withEarlier(state.session, whose(), known)))) return;
   const seen = document.querySelector(".scroller");
   draw({ beyond: seen.scrollWidth - seen.scrollLeft - seen.clientWidth });
 }
 
-function openTurn(turn) {
-  const answers = loaded.messages.filter((message) => message.messageType === "ASSISTANT");
-  const costs = new Map(answers.map(({ metadata }) => [metadata.questionId, metadata.cost]));
-  openPoint(turn, (which) => {
-    const at = loaded.entries.findIndex((entry) => entry.turn === which);
-    const entry = loaded.entries[at];
-    return {
-      entry,
-      before: loaded.entries[at - 1] ?? null,
-      answerCost: costs.get(entry.questionId),
-      previous: loaded.entries[at - 1]?.turn ?? null,
-      next: loaded.entries[at + 1]?.turn ?? null,
-    };
-  });
-}
+const openTurn = (turn) => openPoint(turn, loaded);
 
 async function afterForgetting(what) {
   if (what === "role") return select(state.session, state.owner, { stay: true });
-  Object.assign(state, { session: null, owner: null });
+  if (what === "user") drop();
+  else drop(state.session, state.owner);
+  goTo({ filter: state.filter, session: null, owner: null });
   return showAll();
 }
 
 function showWhere() {
   const { session, owner } = state;
-  fill(byId("where"), session && (owner ? told("where", { conversation: session, user: owner }) : own(session)));
-  const selected = Object.entries({ session_id: session, user_id: owner ?? state.filter }).filter(([, value]) => value);
-  history.replaceState(null, "", selected.length ? `?${new URLSearchParams(selected)}` : location.pathname);
-  document.title = session ? `${session} · Rolestream` : "Rolestream";
+  const said = session && owner ? told("where", { conversation: session, user: owner }) : session && own(session);
+  byId("where").title = [session, session && owner].filter(Boolean).map(isolated).join(" · ");
+  fill(byId("where"), said);
 }
 
-byId("key-button").onclick = async () => (await askForKey(api.keep, false)) && startAfresh();
+byId("key-button").onclick = async () => (await askForKey(api.keep, { isChange: true })) && startAfresh();
 byId("new-button").onclick = () => openNew(state.owner ?? state.filter, state.me.users, select);
-byId("forget-button").onclick = () => openForget(state.session, state.owner, may("admin"), afterForgetting);
+byId("forget-button").onclick = () => openForget(isSpoken() ? state.session : null, state.owner, may("admin"), afterForgetting);
 byId("correct-button").onclick = () => openCorrection(state.session, whose(), loaded.entries.at(-1) ?? null, () => refresh());
 byId("add-button").onclick = () => openAdd(state.owner, () => loadMemory());
+document.addEventListener("visibilitychange", () => !document.hidden && state.me && state.session && soon({}));
+onReturn(goBack);
 showView("talk");
-api.onKeyNeeded((wasWrong) => askForKey(api.keep, wasWrong));
+api.onKeyNeeded((wasWrong) => askForKey(api.keep, { wasWrong }));
 start();

@@ -2,15 +2,20 @@
 
 import { deniedChip, identityChip, levelBadge, preferences } from "./belief.js";
 import { open } from "./dialogs.js";
-import { badge, button, h, own, told } from "./dom.js";
+import { after, badge, button, english, h, own, told } from "./dom.js";
 import { duration, listed, moment, number, percent } from "./formats.js";
 import { FIELDS } from "./lanes.js";
 import { mark } from "./marks.js";
 import { foldable } from "./talk.js";
 import { t } from "./words.js";
 
-/** `around(turn)` gives {entry, before, answerCost, previous, next}; previous and next are turns or null. */
-export function openPoint(turn, around) {
+/** Opens a turn of `entries`; what its answer cost is with its message. */
+export function openPoint(turn, { entries, messages }) {
+  const around = (which) => {
+    const at = entries.findIndex((entry) => entry.turn === which);
+    const [before, entry] = [entries[at - 1] ?? null, entries[at]];
+    return { entry, before, answerCost: answerCost(entry, messages), previous: before?.turn ?? null, next: entries[at + 1]?.turn ?? null };
+  };
   const content = h("div", { class: "point" });
   const earlier = button("‹", () => show(shown.previous), { class: "quiet", "aria-label": t("previous"), "data-testid": "previous" });
   const later = button("›", () => show(shown.next), { class: "quiet", "aria-label": t("next"), "data-testid": "next" });
@@ -28,6 +33,11 @@ export function openPoint(turn, around) {
   show(turn);
 }
 
+function answerCost(entry, messages) {
+  const isAnswer = ({ messageType, metadata }) => messageType === "ASSISTANT" && metadata.questionId === entry.questionId;
+  return messages.find(isAnswer)?.metadata.cost;
+}
+
 function sections({ entry, before, answerCost }) {
   const score = entry.conversationAnalysis.confidenceScore;
   return [
@@ -35,7 +45,7 @@ function sections({ entry, before, answerCost }) {
     section(
       t("decision"),
       h("p", { class: "verdict" }, mark(entry.decision), h("strong", {}, t(entry.decision)), h("code", {}, entry.decision)),
-      h("p", { class: "reason", dir: "auto", "data-testid": "reason" }, entry.reason),
+      h("p", { class: "reason", "data-testid": "reason" }, after(t("reasonLead"), english(entry.reason))),
       facts([
         [t("identityDecision"), t(entry.identityDecision)],
         [t("similarity"), entry.similarity === null ? t("nothingToCompare") : number(entry.similarity)],

@@ -23,12 +23,17 @@ export function showSwitches(draw) {
     localStorage.setItem("rolestream.theme", root.dataset.theme);
     showSwitches(draw);
   };
-  byId("skip").onclick = () => showView("talk");
+  byId("skip").onclick = (event) => {
+    event.preventDefault();
+    showView("talk");
+    byId("talk").focus();
+  };
   byId("views").onclick = (event) => event.target.dataset.show && showView(event.target.dataset.show);
 }
 
 export function showView(view) {
   document.body.dataset.view = view;
+  scrollTo(0, 0);
   for (const node of byId("views").children) {
     if (node.dataset.show === view) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");

@@ -10,15 +10,23 @@ const MANY_LINES = 14;
 /** The long texts that are shown whole, so that they stay so when the talk is drawn anew. */
 const unfolded = new Set();
 
-/** The messages as articles, one a turn; `open(turn)` shows what the turn taught. */
-export function talk(messages, decisions, open) {
+/** The messages as articles, one a turn, then what is pending; `open(turn)` shows what the turn taught. */
+export function talk(messages, pending, decisions, open) {
   const turns = new Map();
   for (const message of messages) {
     const turn = message.metadata.turn;
     if (!turns.has(turn)) turns.set(turn, []);
     turns.get(turn).push(message);
   }
-  return [...turns].map(([turn, said]) => turnArticle(turn, said, decisions.get(turn), open));
+  return [[...turns].map(([turn, said]) => turnArticle(turn, said, decisions.get(turn), open)), pending.map(pendingArticle)];
+}
+
+/** A question that was asked here and is not in the log: {text, isRefused}. */
+function pendingArticle({ text, isRefused }) {
+  const about = isRefused ? badge(t("notTaken"), "bad") : badge(t("notLogged"));
+  const speaker = h("p", { class: "speaker" }, t("question"), about);
+  const words = h("div", { class: "bubble question pending" }, speaker, foldable(text));
+  return h("article", { class: "turn", "data-testid": "pending", "data-state": isRefused ? "refused" : "pending" }, words);
 }
 
 function turnArticle(turn, said, decision, open) {
