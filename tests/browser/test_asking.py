@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.browser.stage import Stage
-from tests.browser.visiting import PATIENCE, Visit
+from tests.browser.visiting import Visit
 
 TAKEN = '{"code": 202, "status": "success", "message": "", "data": null}'
 STAGES = ["asked", "logged", "extracted", "arbitrated", "answered"]
@@ -25,7 +25,7 @@ async def test_a_question_lights_each_stage_up_and_joins_the_talk(visit: Visit, 
     await visit["ask-text"].fill("I am a nurse. How do I write a handover note?")
     await visit["ask-send"].click()
     for name in STAGES:
-        await expect(visit[f"stage-{name}"]).to_have_attribute("data-state", "reached", timeout=PATIENCE)
+        await expect(visit[f"stage-{name}"]).to_have_attribute("data-state", "reached")
         await expect(visit[f"stage-{name}"]).to_contain_text(re.compile(r"\d m?s$"))
     await expect(visit["question"]).to_contain_text("How do I write a handover note?")
     await expect(visit["answer"]).to_contain_text("offline rules model")
@@ -42,7 +42,7 @@ async def test_a_question_that_is_only_learnt_from_has_no_answer(visit: Visit, s
     await visit["ask-text"].fill("I am a plumber.")
     await visit["ask-mode"].select_option("log")
     await visit["ask-text"].press("Control+Enter")
-    await expect(visit["stage-arbitrated"]).to_have_attribute("data-state", "reached", timeout=PATIENCE)
+    await expect(visit["stage-arbitrated"]).to_have_attribute("data-state", "reached")
     await expect(visit["belief"]).to_contain_text("plumber")
     await expect(visit["stage-answered"]).to_have_count(0)
     await expect(visit["question"]).to_have_count(2)
@@ -59,7 +59,7 @@ async def test_a_question_is_followed_without_its_events(visit: Visit, stage: St
         await visit["ask-text"].fill("I am a plumber. Which pipe?")
         await visit["ask-mode"].select_option(mode)
         await visit["ask-send"].click()
-        await expect(visit[f"stage-{last}"]).to_have_attribute("data-state", "reached", timeout=PATIENCE)
+        await expect(visit[f"stage-{last}"]).to_have_attribute("data-state", "reached")
         await expect(visit["pending"]).to_have_count(0)
 
 
@@ -69,7 +69,7 @@ async def test_what_another_client_asks_appears_by_itself(visit: Visit, stage: S
     await visit.go("watched")
     await expect(visit["turn"]).to_have_count(1)
     await stage.talk("watched", "cleo", "And which one for gas?")
-    await expect(visit["turn"]).to_have_count(2, timeout=PATIENCE)
+    await expect(visit["turn"]).to_have_count(2)
     await expect(visit["stages"]).to_have_count(0)
 
 
@@ -123,7 +123,7 @@ async def test_a_question_is_in_the_talk_before_it_is_logged(visit: Visit) -> No
     await expect(visit["pending"]).to_contain_text("not logged yet")
     await expect(visit["pending"]).to_contain_text("Is anybody there?")
     await expect(visit["talk"].get_by_test_id("empty")).to_have_count(0)
-    await expect(visit["refused"]).to_have_text("Refused: too late", timeout=PATIENCE)
+    await expect(visit["refused"]).to_have_text("Refused: too late")
     await expect(visit["pending"]).to_contain_text("not taken")
     await expect(visit["ask-text"]).to_have_value("Is anybody there?")
 

@@ -4,7 +4,6 @@ from playwright.async_api import Browser, expect
 
 from tests.browser.looking import in_each_size, looking
 from tests.browser.stage import KITCHEN, Stage
-from tests.browser.visiting import PATIENCE
 
 LONG = "I am a nurse. " + "What does this very long paragraph about the ward say? " * 60
 UNBROKEN = "I am a plumber. https://example.org/" + "a" * 600
@@ -38,7 +37,7 @@ async def test_long_texts_and_stages(browser: Browser, stage: Stage, size: str) 
         await visit["show-all"].first.click()
         await visit["ask-text"].fill("How do I bleed a radiator?")
         await visit["ask-send"].click()
-        await expect(visit["stage-answered"]).to_have_attribute("data-state", "reached", timeout=PATIENCE)
+        await expect(visit["stage-answered"]).to_have_attribute("data-state", "reached")
         await expect(visit["turn"]).to_have_count(3)
         await look.at("long")
         await look.show("memory")

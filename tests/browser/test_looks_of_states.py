@@ -6,7 +6,6 @@ from playwright.async_api import Browser, Route, expect
 
 from tests.browser.looking import in_each_size, looking
 from tests.browser.stage import Stage
-from tests.browser.visiting import PATIENCE
 
 
 @in_each_size
@@ -48,7 +47,7 @@ async def test_dialogs(browser: Browser, stage: Stage, size: str) -> None:
         await visit.of("forget-dialog", "forget-conversation").check()
         await visit.of("forget-dialog", "confirm-id").fill(f"talk-{user}")
         await visit.of("forget-dialog", "submit").click()
-        await expect(visit["receipt"]).to_be_visible(timeout=PATIENCE)
+        await expect(visit["receipt"]).to_be_visible()
         await look.at("receipt")
 
 

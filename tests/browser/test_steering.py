@@ -5,7 +5,7 @@ import re
 from playwright.async_api import expect
 
 from tests.browser.stage import Stage
-from tests.browser.visiting import PATIENCE, Visit
+from tests.browser.visiting import Visit
 
 NURSE = "I am a nurse. How do I write a handover note?"
 
@@ -26,7 +26,7 @@ async def test_the_role_is_corrected(visit: Visit, stage: Stage) -> None:
     await visit.of("correct-dialog", "is").fill("midwife")
     await visit.of("correct-dialog", "is-not").fill("nurse")
     await visit.of("correct-dialog", "submit").click()
-    await expect(visit["belief"].locator(".belief-name")).to_contain_text("midwife", timeout=PATIENCE)
+    await expect(visit["belief"].locator(".belief-name")).to_contain_text("midwife")
     await expect(visit["belief"].locator("s")).to_have_text("nurse")
     await expect(visit["correct"]).to_be_focused()
     latest = (await stage.client.get("/api/user/memory/latest?session_id=corrected")).json()["data"]
@@ -43,7 +43,7 @@ async def test_a_conversation_is_forgotten_with_a_receipt(visit: Visit, stage: S
     await visit.of("forget-dialog", "confirm-id").fill("forgotten")
     await visit.of("forget-dialog", "submit").click()
     removed = visit.of("receipt", "removed")
-    await expect(removed.get_by_role("row").filter(has_text="messages")).to_contain_text("2", timeout=PATIENCE)
+    await expect(removed.get_by_role("row").filter(has_text="messages")).to_contain_text("2")
     await expect(removed.get_by_role("row").filter(has_text="Total")).not_to_contain_text("Total0")
     await visit["receipt-close"].click()
     await expect(visit["receipt"]).to_have_count(0)
@@ -56,7 +56,7 @@ async def test_a_role_alone_is_forgotten(visit: Visit, stage: Stage) -> None:
     await stage.talk("unlearnt", "dora", NURSE)
     await visit.go("unlearnt", "dora")
     await forget(visit, "role", "unlearnt")
-    await expect(visit["receipt"]).to_be_visible(timeout=PATIENCE)
+    await expect(visit["receipt"]).to_be_visible()
     await visit["receipt-close"].click()
     await expect(visit["role"].get_by_test_id("empty")).to_be_visible()
     await expect(visit["question"]).to_contain_text(NURSE)
@@ -69,7 +69,7 @@ async def test_a_user_is_forgotten(visit: Visit, stage: Stage) -> None:
     await stage.add("erin", "milk", "oat")
     await visit.go("all-of-it", "erin")
     await forget(visit, "user", "erin")
-    await expect(visit["receipt"]).to_be_visible(timeout=PATIENCE)
+    await expect(visit["receipt"]).to_be_visible()
     assert await stage.features("erin") == {}
     assert (await stage.client.get("/api/conversations?user_id=erin")).json()["data"] == []
 
@@ -116,7 +116,7 @@ async def test_what_was_forgotten_elsewhere_is_not_shown_any_more(visit: Visit, 
     await expect(visit["correct"]).to_be_hidden()
     await expect(visit.page.locator("[data-id=elsewhere]")).to_have_count(0)
     await stage.talk("elsewhere", "dora", "I am a plumber.")
-    await expect(visit["turn"]).to_have_count(1, timeout=PATIENCE)
+    await expect(visit["turn"]).to_have_count(1)
     await expect(visit["question"]).to_have_text(re.compile("I am a plumber."))
 
 
@@ -129,4 +129,4 @@ async def test_what_takes_the_place_of_a_forgotten_talk_replaces_it(visit: Visit
     await stage.client.post("/api/user/memory/forget?user_id=dora&session_id=replaced")
     await stage.talk("replaced", "dora", "I am a plumber.", "And gas?")
     await expect(visit["question"]).to_have_text([re.compile("I am a plumber."), re.compile("And gas?")])
-    await expect(visit["point"]).to_have_count(2, timeout=PATIENCE)
+    await expect(visit["point"]).to_have_count(2)

@@ -5,7 +5,7 @@ import re
 from playwright.async_api import Browser, expect
 
 from tests.browser.stage import Stage
-from tests.browser.visiting import PATIENCE, PHONE, Visit, visiting
+from tests.browser.visiting import PHONE, Visit, visiting
 
 
 async def test_the_language_is_switched_and_remembered(visit: Visit) -> None:
@@ -51,7 +51,7 @@ async def test_the_servers_english_sentences_are_marked_in_a_chinese_page(browse
         await visit.of("forget-dialog", "forget-conversation").check()
         await visit.of("forget-dialog", "submit").click()
         names = visit.of("receipt", "removed").locator("tbody th")
-        await expect(names.filter(has_text="消息").first).to_be_visible(timeout=PATIENCE)
+        await expect(names.filter(has_text="消息").first).to_be_visible()
         assert [name for name in await names.all_inner_texts() if not re.search("[\u4e00-\u9fff]", name)] == []
 
 

@@ -5,7 +5,7 @@ import json
 from playwright.async_api import Browser, expect
 
 from tests.browser.stage import Stage
-from tests.browser.visiting import PATIENCE, PHONE, Visit, visiting
+from tests.browser.visiting import PHONE, Visit, visiting
 
 
 async def test_back_and_forward_go_between_conversations(visit: Visit) -> None:
@@ -111,7 +111,7 @@ async def test_what_was_said_while_the_stream_was_away_is_shown(visit: Visit, st
     await expect(visit["turn"]).to_have_count(1)
     await stage.talk("missed", "cleo", "And gas?")
     await visit.page.unroute_all()
-    await expect(visit["turn"]).to_have_count(2, timeout=PATIENCE)
+    await expect(visit["turn"]).to_have_count(2)
 
 
 async def test_a_track_that_cannot_be_read_leaves_the_talk(visit: Visit) -> None:
@@ -153,7 +153,7 @@ async def test_a_phone_on_its_side_can_ask(browser: Browser, stage: Stage) -> No
         assert talk["height"] > 140
         await visit["ask-text"].fill("And which one for gas?")
         await visit["ask-send"].tap()
-        await expect(visit["question"]).to_have_count(2, timeout=PATIENCE)
+        await expect(visit["question"]).to_have_count(2)
         wide, window = await visit.widths()
         assert wide <= window
         for view in ("list", "role", "memory"):

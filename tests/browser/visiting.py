@@ -17,8 +17,10 @@ CHROMIUM = os.environ.get("ROLESTREAM_TEST_CHROMIUM", "/usr/bin/chromium")
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
-#: Milliseconds for what the worker does; generous, for the machine may be busy.
+#: Milliseconds for what is expected; generous, for the machine may be busy.
 PATIENCE = 20_000
+
+expect.set_options(timeout=PATIENCE)
 
 
 @asynccontextmanager
@@ -57,7 +59,7 @@ class Visit:
 
     async def settle(self) -> None:
         """Wait until nothing is loading any more."""
-        await expect(self["loading"]).to_have_count(0, timeout=PATIENCE)
+        await expect(self["loading"]).to_have_count(0)
 
     async def show(self, view: str) -> None:
         """On a phone: one of the four views."""
