@@ -190,8 +190,8 @@ class Store(Protocol):
         """Those of some ids that there are, of these users where some are named, in the order of their ids."""
         ...
 
-    async def conversations_between(self, first: str, end: str, limit: int) -> list[Conversation]:
-        """Those whose ids are from `first` on and before `end`, in the order of their ids."""
+    async def conversations_like(self, prefix: str, rest: str, limit: int) -> list[Conversation]:
+        """Those whose ids are a prefix and what the regular expression `rest` matches, in the order of their ids."""
         ...
 
     async def conversations_of(

@@ -51,8 +51,9 @@ async def list_conversations(
 ) -> Envelope[list[ConversationItem]]:
     users = caller.users if user_id is None else {caller.user(user_id)}
     wanted = None if users is None else [UserId(user) for user in sorted(users)]
-    if before_id is not None and (last := await found_conversation(caller, before_id, parts, before_user)) is not None:
-        before_id = last.conversation_id
+    if before_id is not None:
+        last = await found_conversation(caller, before_id, parts, before_user or user_id)
+        before_id = last.conversation_id if last else before_id
     found = await parts.store.conversations_of(wanted, before, limit + 1, before_id=before_id)
     page = found[:limit]
     firsts = await parts.store.first_questions([one.conversation_id for one in page])

@@ -147,9 +147,14 @@ class Hub:
         return note
 
     def asked(self, question_id: str, conversations: Collection[str], may_see: Callable[[str], bool]) -> Note | None:
-        """What is remembered of a question in one of these conversations, where a user asked it that may be seen."""
+        """What is remembered of a question in one of these conversations, where a user asked it that may be seen.
+
+        Where it was asked in several, that it was refused in one of them says nothing.
+        """
         asked = (note for (of, id_, _), note in self._asked.items() if id_ == question_id and of in conversations)
-        return next((note for note in asked if may_see(note.user_id)), None)
+        return min(
+            (note for note in asked if may_see(note.user_id)), key=lambda note: note.refused is not None, default=None
+        )
 
 
 def _settle(receipt: "asyncio.Future[CommandDone | None] | None", done: CommandDone | None) -> None:

@@ -13,7 +13,7 @@ from pipeline.web.access import Caller, Reader, Writer
 from pipeline.web.envelope import ApiError, Envelope, FieldError, no_question, ok, wrong_fields
 from pipeline.web.items import answer_event
 from pipeline.web.parts import PartsOf, WebParts
-from pipeline.web.sessions import found_conversation, name_for_asking, shown, stored_names
+from pipeline.web.sessions import found_conversation, heard_names, name_for_asking, shown, stored_names
 from pipeline.web.shapes import DEFAULT_CONVERSATION, Asked, ForUser, Named, Question, SessionId
 from pipeline.web.streaming import EventStream
 from schemas.documents import Conversation, Message
@@ -84,8 +84,8 @@ async def read_answer(
         return ok(shown(answer_event(answer), caller))
     question = await _said(conversation, question_id, parts)
     if question is None:
-        may_see = partial(caller.may_see, wanted=user_id)
-        note = parts.hub.asked(question_id, stored_names(caller, session_id, user_id), may_see)
+        names = [conversation.conversation_id] if conversation else stored_names(caller, session_id, user_id)
+        note = parts.hub.asked(question_id, names, partial(caller.may_see, wanted=user_id))
         if note is None:
             raise no_question()
         if note.refused is not None:
@@ -118,4 +118,5 @@ async def hear_events(
     within: Annotated[int, Query(ge=1, le=3600, description="Seconds until the stream ends.")] = 300,
 ) -> EventStream:
     """turn, extraction, guidance, answer, report, refused, each with its event as JSON; ended where hearing failed."""
-    return EventStream(parts.hub, stored_names(caller, session_id, user_id), caller, within, user_id=user_id)
+    names = await heard_names(caller, session_id, parts, user_id)
+    return EventStream(parts.hub, names, caller, within, user_id=user_id)

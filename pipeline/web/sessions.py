@@ -16,7 +16,7 @@ from schemas.wire import MAX_IDENTIFIER, ConversationId, UserId, Wire
 
 W = TypeVar("W", bound=Wire)
 _TAG_LENGTH = 25
-#: How many conversations a key of all users finds by a name that each has a tag to.
+#: How many conversations of a name a key of all users looks through for that of one user alone.
 _MOST = 100
 _NAMES = ("conversation_id", "source_conversation_id")
 
@@ -43,12 +43,23 @@ async def found_conversation(
     users = caller.users if user_id is None else [user_id]
     found = await parts.store.conversations(names, users)
     if not found and users is None:
-        after = await parts.store.conversations_between(f"{session_id}~", f"{session_id}~g", _MOST)
-        found = [one for one in after if one.conversation_id == _tagged(session_id, one.user_id)]
+        alike = await parts.store.conversations_like(f"{session_id}~", "[0-9a-f]{24}", _MOST)
+        found = [one for one in alike if one.conversation_id == _tagged(session_id, one.user_id)]
     if len({one.user_id for one in found}) > 1:
         several = "several users have a conversation of this name: say whose"
         raise wrong_fields(FieldError(field="query.user_id", message=several))
     return max(found, key=lambda one: len(one.conversation_id), default=None)  # with a tag, where one has both
+
+
+async def heard_names(
+    caller: Caller, session_id: ConversationId, parts: WebParts, user_id: str | None = None
+) -> list[ConversationId]:
+    """What the conversation is or will be stored as; raises ApiError as `found_conversation`."""
+    names = stored_names(caller, session_id, user_id)
+    if caller.users is None and user_id is None:
+        found = await found_conversation(caller, session_id, parts)
+        return [found.conversation_id] if found else names
+    return names
 
 
 async def conversation_of(

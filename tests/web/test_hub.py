@@ -141,6 +141,18 @@ async def test_a_refusal_is_of_who_asked() -> None:
     assert hub.asked("q", ["d"], everybody) is None
 
 
+async def test_a_question_that_waits_is_not_refused_by_what_became_of_another() -> None:
+    """Of one id, asked in two conversations that may be meant, the one that was not refused counts."""
+    hub = Hub()
+    hub.note_asked("q", "c", "u")
+    hub.hear(refused("u", "c", "q", "no"))
+    hub.note_asked("q", "d", "u")
+    for names in (["c", "d"], ["d", "c"]):
+        note = hub.asked("q", names, everybody)
+        assert note is not None
+        assert note.refused is None
+
+
 async def test_a_refusal_is_known_wherever_it_was_asked() -> None:
     """A question that another process published is refused here too, to its user alone, until it is asked again."""
     hub = Hub()

@@ -210,6 +210,16 @@ async def test_a_key_of_all_users_finds_by_either_name(world: World) -> None:
         assert await reads(client, session_id="ward") == 422
         assert await reads(client, session_id="ward", user_id="bob") == stored["ward", "bob"]
         assert await reads(client, session_id="bo") == 404
+        world.hub.note_asked("q9", stored["bob", "bob"], "bob")
+        assert (await client.get("/api/answers/q9?session_id=bob")).status_code == 202
+        reading = asyncio.create_task(client.get("/api/events?session_id=bob&within=1"))
+        while not world.hub.is_heard:
+            await asyncio.sleep(0)
+        world.hub.hear(turn(2, conversationId=stored["bob", "bob"], userId="bob"))
+        assert len(events_in((await reading).text)) == 1
+        for number in range(120):
+            await world.asked("bob", f"ada~{number}", createTime=NOW)
+        assert await reads(client, session_id="ada") == stored["ada", "ada"]
         told = await client.post("/api/questions", json={"text": "?", "conversationId": "ward", "userId": "bob"})
         assert of(told)["conversationId"] == stored["ward", "bob"]
         assert (await ask(client, world, "new", userId="bob")).conversation_id == "new"

@@ -1,5 +1,6 @@
 """The conversations in MongoDB: messages, extractions, the role track and the dead letters."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,7 @@ from schemas.wire import ConversationId, QuestionId, UserId, Wire
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG_AGO, _FAR = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _LAST_TURN = 2**31 - 1
+_HIGHEST = "\U0010ffff"
 
 
 class MongoStore:
@@ -87,8 +89,9 @@ class MongoStore:
             query["userId"] = {"$in": [*users]}
         return await self._database.found(Conversation, "conversations", query, len(names), [("_id", ASCENDING)])
 
-    async def conversations_between(self, first: str, end: str, limit: int) -> list[Conversation]:
-        query = {"_id": {"$gte": first, "$lt": end}}
+    async def conversations_like(self, prefix: str, rest: str, limit: int) -> list[Conversation]:
+        bounds = {"$gte": prefix, "$lt": f"{prefix}{_HIGHEST}"}
+        query = {"_id": bounds | {"$regex": f"^{re.escape(prefix)}{rest}$"}}
         return await self._database.found(Conversation, "conversations", query, limit, [("_id", ASCENDING)])
 
     async def touch_conversation(self, message: Message) -> None:

@@ -32,8 +32,6 @@ let waiting = 0;
 /** What the next reading that is not overtaken by another is to do. */
 let due = NOTHING_DUE;
 
-/** Whose conversation of that name is meant, where the key may see several users'. */
-const whose = () => (state.me.users ? state.owner : null);
 const may = (scope) => state.me.scopes.includes(scope) || state.me.scopes.includes("admin");
 const isSpoken = () => loaded.messages.length + loaded.entries.length > 0;
 
@@ -75,7 +73,7 @@ async function showAll({ asStep = false } = {}) {
   const all = await list();
   if (signal.aborted) return; // Something was selected meanwhile.
   if (state.isAstray) return select(null, null, { stay: true, asStep });
-  const here = all.find((each) => each.conversationId === state.session && [each.userId, null].includes(whose())) ?? (state.session ? null : all[0]);
+  const here = all.find((each) => each.conversationId === state.session && [each.userId, null].includes(state.owner)) ?? (state.session ? null : all[0]);
   await select(here?.conversationId ?? state.session, here?.userId ?? state.owner ?? state.filter, { stay: true, asStep });
 }
 
@@ -97,7 +95,7 @@ async function list() {
   listing.abort();
   listing = new AbortController();
   const all = await loadConversations(state.filter, select, listing.signal);
-  markSelected(state.session, whose());
+  markSelected(state.session, state.owner);
   showOnList();
   return all;
 }
@@ -106,7 +104,7 @@ async function list() {
 function showOnList() {
   const { session, owner, filter } = state;
   const [first, last] = [loaded.messages[0], loaded.messages.at(-1)?.metadata];
-  if (!last || touch(session, whose(), last) || (filter && filter !== owner)) return;
+  if (!last || touch(session, state.owner, last) || (filter && filter !== owner)) return;
   const title = loaded.older ? session : first.text;
   pin({ conversationId: session, userId: owner, turnCount: last.turn, lastActiveTime: last.createTime, title }, select);
 }
@@ -121,13 +119,13 @@ async function select(session, owner, { stay = false, asStep = true } = {}) {
   due = NOTHING_DUE;
   showPlace(state, asStep);
   showWhere();
-  markSelected(session, whose());
+  markSelected(session, state.owner);
   if (!stay) showView("talk");
   for (const id of ["belief", "picture", "features", "insight", "ask"]) fill(byId(id));
   showTools();
   if (!session) return showNothingSelected(signal);
   for (const [id, lines] of [["talk-body", 6], ["picture", 4], ["features", 3]]) fill(byId(id), skeleton(lines));
-  listen(session, whose(), { hear, opened: (isFirst) => soon({ isTalkAlone: isFirst }), showAway }, signal);
+  listen(session, state.owner, { hear, opened: (isFirst) => soon({ isTalkAlone: isFirst }), showAway }, signal);
   await refresh({ toEnd: true });
 }
 
@@ -165,7 +163,7 @@ async function refresh(wanted = {}) {
   const reading = ++readings;
   let fresh = null;
   try {
-    fresh = await read(state.session, whose(), loaded);
+    fresh = await read(state.session, state.owner, loaded);
   } catch (error) {
     if (signal.aborted || reading !== readings) return;
     if (error.code !== 404) return showFailure(error);
@@ -264,7 +262,7 @@ async function showOlder() {
 }
 
 async function showEarlier() {
-  if (!(await extend((known) => withEarlier(state.session, whose(), known)))) return;
+  if (!(await extend((known) => withEarlier(state.session, state.owner, known)))) return;
   const seen = document.querySelector(".scroller");
   draw({ beyond: seen.scrollWidth - seen.scrollLeft - seen.clientWidth });
 }
@@ -289,7 +287,7 @@ function showWhere() {
 byId("key-button").onclick = async () => (await askForKey(api.keep, { isChange: true })) && startAfresh();
 byId("new-button").onclick = () => openNew(state.owner ?? state.filter, state.me.users, select);
 byId("forget-button").onclick = () => openForget(isSpoken() ? state.session : null, state.owner, may("admin"), afterForgetting);
-byId("correct-button").onclick = () => openCorrection(state.session, whose(), loaded.entries.at(-1) ?? null, () => refresh());
+byId("correct-button").onclick = () => openCorrection(state.session, state.owner, loaded.entries.at(-1) ?? null, () => refresh());
 byId("add-button").onclick = () => openAdd(state.owner, () => loadMemory());
 document.addEventListener("visibilitychange", () => !document.hidden && state.me && state.session && soon({}));
 onReturn(goBack);
