@@ -21,6 +21,8 @@ from schemas.role import MAX_QUOTE
 #: The most facts of one message, and how much of it is read.
 MAX_FACTS = 8
 _LONGEST = 6000
+#: With what no habit ends that was cut short.
+_TRAILING = re.compile(r"(?: (?:to|by|the|an?|my|our|in|on|of|at|with|for|and|or|almost|nearly))+$")
 #: The lists that stand in the patterns of the rules; the last ones tell what cannot be done.
 _LISTS = ("diets", "traits", "pets", "kin", "number", "languages", "several", "unable", "using", "device")
 
@@ -167,7 +169,7 @@ def _head(slot: str, fixed: str, language: str) -> str:
     if fixed == "head" and language == "en" and slot == slot.casefold() and not re.search(r"ing\b", slot):
         return slot.rsplit(maxsplit=1)[-1]
     if fixed == "activity" and language == "en":
-        return " ".join(slot.split()[:4])
+        return _TRAILING.sub("", " ".join(slot.split()[:4]))
     return slot
 
 

@@ -21,7 +21,7 @@ from pipeline.domain.feature_states import (
 from pipeline.domain.restating import hashes_of, restates
 from pipeline.domain.slots import folded, is_meant, is_same, slot_of, subject_of
 from schemas.events import derived_id
-from schemas.features import MAX_FEATURES, MAX_SEEN, FeatureChange, UserFeature, is_by_hand
+from schemas.features import MAX_FEATURES, MAX_HISTORY, MAX_SEEN, FeatureChange, UserFeature, is_by_hand
 from schemas.memory_events import FeaturesObserved
 
 #: Why a change has no effect, in plain words.
@@ -80,6 +80,7 @@ class _Merging:
         self._after = dict(self._stored)
         self._event, self._now, self._key = event, now, key
         self._observed = {subject_of(one.slot) for one in event.changes if one.operation == "OBSERVE"}
+        self._given_up: dict[str, list[UserFeature]] = {}
         self._merged = Merged()
 
     def forget(self, change: FeatureChange) -> None:
@@ -111,6 +112,8 @@ class _Merging:
         elif at < last_said(feature):
             self._skip(LATE)
         else:
+            if proposed and change.quote:
+                self._given_up.setdefault(change.quote, []).append(feature)
             self._put(deleted(feature, self._statement(change, feature), self._key))
 
     def observe(self, change: FeatureChange) -> None:
@@ -140,7 +143,14 @@ class _Merging:
         else:
             slot = known.slot if known else slot_of(change.slot)
             feature_id = known.feature_id if known else derived_id("feature", self._event.user_id, slot)
-            self._put(begun(feature_id, slot, self._statement(change, known), known))
+            self._put(self._taking_over(begun(feature_id, slot, self._statement(change, known), known), change))
+
+    def _taking_over(self, feature: UserFeature, change: FeatureChange) -> UserFeature:
+        """With what the same words give up for it in its history."""
+        given_up = self._given_up.pop(change.quote, [])
+        earlier = [was for old in given_up for was in replaced(old, self._statement(change, old)).history]
+        history = sorted([*feature.history, *earlier], key=lambda was: was.until)[-MAX_HISTORY:]
+        return feature.model_copy(update={"history": history}) if earlier else feature
 
     def _is_forgotten(self, known: UserFeature) -> bool:
         return known.slot in self._stored and is_forgotten(self._stored[known.slot], self._event)
@@ -161,7 +171,7 @@ class _Merging:
             if self._event.command_id is None:
                 self._put(told_late(known, statement))
         elif is_equal or statement.is_by_hand:
-            self._put(replaced(known, statement))
+            self._put(self._taking_over(replaced(known, statement), change))
         else:
             self._skip(BY_HAND)
             self._put(noted(known, statement))

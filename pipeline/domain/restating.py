@@ -4,12 +4,14 @@ Words count by their meaning, of which a table tells, in any order that does not
 but where it tells of a place at the end. Nothing is guessed: whatever cannot be told is another fact.
 """
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from pipeline.domain.meanings import Reading, attitudes, labels, ordered, people, read, weight_of
-from pipeline.domain.slots import ANSWERING, SKILL, TARGET, hash_of, slot_of, subject_of
+from pipeline.domain.slots import ANSWERING, SKILL, TARGET, folded, hash_of, slot_of, subject_of
 from pipeline.domain.spelling import has_han
+from pipeline.words import words
 from schemas.features import FeatureChange, KnownFeature, UserFeature
 from schemas.wire import UserId
 
@@ -53,6 +55,8 @@ def thing_of(fact: UserFeature | FeatureChange | KnownFeature) -> frozenset[str]
 
 def _restates_value(known: UserFeature, change: FeatureChange) -> bool:
     slot, one, other = read(known.slot), read(known.value), read(change.value)
+    if _has_ended(known.value) and _has_ended(change.value):
+        return one.words == other.words or not (one.words and other.words)
     if bool(one.denied) != bool(other.denied):
         return False
     if has_han(known.value) != has_han(change.value) and one.order == other.order and one.numbers == other.numbers:
@@ -62,6 +66,11 @@ def _restates_value(known: UserFeature, change: FeatureChange) -> bool:
     if _same_sentence(known, change):
         return True
     return _same_quote(known, change, one.words - slot.words, other.words - slot.words)
+
+
+def _has_ended(value: str) -> bool:
+    """Whether a value says no more than that a habit is over: "gave up", "no longer drinks"."""
+    return re.fullmatch(words("restating")["ended"], folded(value)) is not None
 
 
 def _same_quote(known: UserFeature, change: FeatureChange, value: frozenset[str], its: frozenset[str]) -> bool:

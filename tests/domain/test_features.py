@@ -209,3 +209,14 @@ def test_the_weekly_check_leaves_alone(changes: dict[str, Any]) -> None:
     known = [kept("milk", "low sugar", **changes)]
     event = check(NOW + timedelta(days=100), says("milk", "", operation="STALE"))
     assert merged(known, event).changed == []
+
+
+def test_what_takes_the_place_of_another_has_its_history() -> None:
+    """By the words that give the one up for the other, once; what goes by other words leaves none."""
+    tea = kept("drink tea", "usually drinks tea")
+    switch = turn(1, says("coffee", "switched", quote="tea to coffee"), forgets("drink tea", quote="tea to coffee"))
+    known = after(switch, switch, known=[tea])
+    assert values(known) == {"coffee": "switched"}
+    assert [earlier.value for earlier in known["coffee"].history] == ["usually drinks tea"]
+    apart = after(turn(1, says("coffee", "likes", quote="coffee"), forgets("drink tea", quote="no tea")), known=[tea])
+    assert apart["coffee"].history == []
