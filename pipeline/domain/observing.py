@@ -187,10 +187,10 @@ def _is_own(place: Span, ground: Ground) -> bool:
         return False
     if _is_beside_a_moment(place, ground.text):
         return False
-    asked = _asked().match(ground.text, place[1]) is not None
+    asked = _asked().match(ground.text, place[0]) is not None
     return any(
         not (speaks_of_another(clause) or _is_passing(clause) or is_planted(clause))
-        and (speaks_of_self(clause) or not asked)
+        and (not asked or speaks_of_self(_asking().sub("", clause)))
         for clause in clauses_of(place, ground.text)
     )
 
@@ -215,6 +215,12 @@ def _is_beside_a_moment(place: Span, text: str) -> bool:
 def _asked() -> re.Pattern[str]:
     """Up to the end of a question: "sweet or sour apples, which?" says nothing of who asks."""
     return re.compile(r"[^.!?。！？\n]{0,200}[?？]")
+
+
+@cache
+def _asking() -> re.Pattern[str]:
+    """Where the user is the one of whom is asked: "which should I buy?" says nothing of them either."""
+    return re.compile("|".join(words("observing")["asking"]), re.IGNORECASE)
 
 
 @cache

@@ -268,8 +268,25 @@ def test_a_plain_fact_that_the_model_found_is_not_doubled() -> None:
 
 def test_the_options_of_a_question_are_no_taste() -> None:
     """Which to buy of the sweet and the sour ones: the user says neither."""
-    asked, quote = "苹果有甜的有酸的，我买哪种？", "苹果有甜的有酸的"
-    assert kept(asked, change(quote, "苹果", "有甜的有酸的")) == []
+    asked = "苹果有甜的有酸的，我买哪种？"
+    for quote in ("苹果有甜的有酸的", "苹果有甜的有酸的，我买哪种", asked):
+        assert kept(asked, change(quote, "苹果", "有甜的有酸的")) == []
+    asked = "Apples are sweet or sour, which should I buy?"
+    assert kept(asked, change(asked, "apples", "sweet or sour")) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "slot", "value"),
+    [
+        ("I like tea, what goes with it?", "tea", "likes"),
+        ("Which restaurants suit me as I'm a vegetarian?", "diet", "vegetarian"),
+        ("我对花生过敏，我能吃什么？", "花生", "过敏"),
+        ("我是素食者吃什么好？", "饮食", "素食者"),
+    ],
+)
+def test_what_a_question_says_of_its_asker_is_kept(asked: str, slot: str, value: str) -> None:
+    """A quote of the whole of it holds the fact and the question."""
+    assert [kept_value for _, kept_value in kept(asked, change(asked, slot, value))] == [value]
 
 
 def test_every_item_of_a_list_goes_in_beside_the_one_that_the_model_took() -> None:
