@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pipeline.domain.arbitration import arbitrate
-from pipeline.domain.asks import language_of
 from pipeline.domain.confidence import level
 from pipeline.domain.guidance import compose_guidance
 from pipeline.domain.recall import Recalled
@@ -90,9 +89,7 @@ def _guidance(entry: TrackEntry) -> GuidanceIssued:
     """What was issued for the entry's turn, with the role as it is now."""
     issued = GuidanceIssued.from_stored(entry.event)
     recalled = Recalled(issued.features, issued.summary, issued.skill)
-    guidance = compose_guidance(
-        entry, issued.preferences, issued.turn_preferences, language_of(entry.user_query), recalled
-    )
+    guidance = compose_guidance(entry, issued.preferences, issued.turn_preferences, entry.user_query, recalled)
     return issued.model_copy(
         update={
             "decision": entry.decision,

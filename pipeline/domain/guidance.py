@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.domain.asks import Language
+from pipeline.domain.asks import Language, language_of
 from pipeline.domain.injected import tagged
-from pipeline.domain.recall import Recalled
+from pipeline.domain.recall import Recalled, on_topic
 from pipeline.domain.relevance import MOST_CHARACTERS, fitting, line_of
 from pipeline.domain.slots import ANSWERING
 from schemas.features import KnownFeature, Summary
@@ -124,13 +124,15 @@ def compose_guidance(
     memory: TrackEntry | None,
     preferences: CommunicationPreferences,
     for_this_turn: Sequence[PreferenceField],
-    language: Language,
+    question: str,
     recalled: Recalled = _NOTHING,
 ) -> Guidance:
     """Say what is known and wanted, in the language of the question, in at most MAX_GUIDANCE characters.
 
-    What was learnt stands behind a label or a dash, each in its line; a line without one is a rule of the code.
+    Where preferences are about what is asked, the others are told among the facts: small models would follow any of
+    them. What was learnt stands behind a label or a dash, each in its line; a line without one is a rule of the code.
     """
+    language = language_of(question)
     words, rules = _WORDS[language], list[str]()
     told = list[str]()
     if recalled.skill:
@@ -145,8 +147,9 @@ def compose_guidance(
     ]
     room = _BUDGET - sum(len(line) + 1 for line in (*known, *told))
     features = fitting(recalled.features, min(max(room, _LEAST_FOR_FACTS), MOST_CHARACTERS))
-    wanted = [feature for feature in features if feature.category == "PREFERENCE"]
-    facts = [feature for feature in features if feature.category != "PREFERENCE"]
+    preferences_told = [feature for feature in features if feature.category == "PREFERENCE"]
+    wanted = on_topic(preferences_told, question) or preferences_told
+    facts = [feature for feature in features if feature not in wanted]
     lines = [*known, *_listed(words["facts"], facts), *_listed(words["wanted"], wanted), *told]
     return Guidance(tagged("\n".join(lines)), rules, features)
 

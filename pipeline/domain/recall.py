@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pipeline.domain.contradicting import bears_on, contradicts
 from pipeline.domain.mentions import mentions_any_form
@@ -11,6 +12,8 @@ from pipeline.domain.similarity import covers
 from pipeline.domain.slots import ANSWERING, SKILL, is_meant, slot_of, subject_of
 from schemas.features import FeatureChange, KnownFeature, Summary, UserFeature, is_by_hand
 from schemas.role import CommunicationPreferences
+
+Known = TypeVar("Known", UserFeature, KnownFeature)
 
 _NONE = CommunicationPreferences()
 
@@ -72,15 +75,19 @@ def recall(
     )
 
 
+def on_topic(features: Sequence[Known], question: str) -> list[Known]:
+    """Those that share a word with the question, or keep the user off what it is about."""
+    asked = set(terms(question))
+    return [
+        one for one in features if not asked.isdisjoint(terms(f"{one.slot} {one.value}")) or bears_on(one, question)
+    ]
+
+
 def _ranked(features: Sequence[UserFeature], question: str) -> list[UserFeature]:
     """By relevance, what was set by hand first where the question is about it."""
-    asked = set(terms(question))
-
-    def is_first(one: UserFeature) -> bool:
-        on_topic = not asked.isdisjoint(terms(f"{one.slot} {one.value}")) or bears_on(one, question)
-        return is_by_hand(one.source) and on_topic
-
-    return sorted(by_relevance(features, question), key=lambda one: not is_first(one))
+    ranked = by_relevance(features, question)
+    first = on_topic([one for one in ranked if is_by_hand(one.source)], question)
+    return [*first, *(one for one in ranked if one not in first)]
 
 
 def _says_to_be(feature: UserFeature, role: str) -> bool:

@@ -111,7 +111,7 @@ async def _known_before(turn: TurnLogged, services: Services) -> _Guiding:
     wanted = CommunicationPreferences.model_validate({wish.field: wish.value for wish in asked})
     preferences = preferences_in_force(known, wanted, recalled.preferences)
     for_this_turn = [wish.field for wish in asked if wish.scope == "turn"]
-    guidance = compose_guidance(known, preferences, for_this_turn, language_of(turn.text), recalled)
+    guidance = compose_guidance(known, preferences, for_this_turn, turn.text, recalled)
     told = replace(recalled, features=guidance.features)
     scope = services.policy.guide_scope
     return _Guiding(scope, guidance.text, guidance.rules, known.turn if known else turn.turn, told)

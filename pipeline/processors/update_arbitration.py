@@ -239,7 +239,7 @@ def _guidance(
     """What the turn issues; `asked` are the preferences for it alone."""
     preferences = preferences_in_force(entry, asked, recalled.preferences)
     for_this_turn = [field for field, name in FIELDS.items() if getattr(asked, name)]
-    guidance = compose_guidance(entry, preferences, for_this_turn, language_of(event.text), recalled)
+    guidance = compose_guidance(entry, preferences, for_this_turn, event.text, recalled)
     return GuidanceIssued(
         **event.turn_fields(),
         mode=event.mode,

@@ -64,7 +64,7 @@ def test_a_paraphrase_is_one_role_with_all_its_evidence() -> None:
     )
     assert known.names == ["lorry driver"]
     assert known.quotes == ["my lorry", "my rig", "跑货"]
-    guidance = compose_guidance(on_the_track(known), CommunicationPreferences(), [], "en").text
+    guidance = compose_guidance(on_the_track(known), CommunicationPreferences(), [], "hello").text
     assert "trucker" not in guidance
 
 
@@ -121,7 +121,7 @@ def test_guidance_has_one_section_for_who_the_user_is() -> None:
     known = Talk()
     told(known, "I am a cashier.", states=["cashier"], overview="A cashier.")
     told(known, "I left the till, I am a glazier now.", states=["glazier"], denies=["cashier"])
-    guidance = compose_guidance(on_the_track(known), CommunicationPreferences(), [], "en").text
+    guidance = compose_guidance(on_the_track(known), CommunicationPreferences(), [], "hello").text
     assert guidance.count("Probably:") == guidance.count("About the user:") == 1
     assert "glazier" in guidance
     assert "cashier" not in guidance
@@ -204,7 +204,7 @@ def test_six_hundred_minor_likes_stay_within_bounds() -> None:
     known = talk(*(heard(traits=[f"likes thing {number}"], quote=f"thing {number}") for number in range(600)))
     assert known.traits == [f"likes thing {number}" for number in range(592, 600)]
     assert len(known.quotes) == 8
-    guidance = compose_guidance(on_the_track(known), CommunicationPreferences(), [], "en").text
+    guidance = compose_guidance(on_the_track(known), CommunicationPreferences(), [], "hello").text
     assert len(guidance) <= MAX_GUIDANCE
     assert "likes thing 599" in guidance
     assert "likes thing 7" not in guidance

@@ -81,7 +81,7 @@ class Memory:
     async def told(self, question: str) -> str:
         """What an answering model is told in another conversation."""
         recalled = recall(await self.here.features.features(U), question, turn=1)
-        return compose_guidance(None, CommunicationPreferences(), [], "en", recalled).text
+        return compose_guidance(None, CommunicationPreferences(), [], "hello", recalled).text
 
 
 def _text(reply: list[dict[str, Any]] | str) -> str:

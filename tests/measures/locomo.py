@@ -17,7 +17,6 @@ from typing import Any
 from pipeline.adapters.embedded import embedded_services
 from pipeline.adapters.openai.chat import Message
 from pipeline.adapters.openai.prompting import answer_messages, extraction_messages
-from pipeline.domain.asks import language_of
 from pipeline.domain.guidance import compose_guidance
 from pipeline.domain.recall import recall
 from pipeline.ports import AnswerRequest, Failure, Proposal, Reply, Said
@@ -176,7 +175,7 @@ def recalled(talk: Talk) -> Recall:
 def _injected(kept: Sequence[UserFeature], question: str) -> str:
     """The guidance of a question in a new conversation."""
     background = recall(kept, question, turn=1)
-    return compose_guidance(None, CommunicationPreferences(), [], language_of(question), background).text
+    return compose_guidance(None, CommunicationPreferences(), [], question, background).text
 
 
 @dataclass(frozen=True)
