@@ -10,7 +10,7 @@ from schemas.events import Cost, DeadLetter, Source
 from schemas.features import KnownFeature, Summary, UserFeature, UserProfile
 from schemas.role import GuideScope, TrackEntry
 from schemas.topics import TopicName
-from schemas.wire import ConversationId, QuestionId, UserId, Wire
+from schemas.wire import ConversationId, UserId, Wire
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -237,7 +237,7 @@ class Store(Protocol):
     async def note_guided(self, conversation_id: ConversationId, turn: int) -> None:
         """Remember the first turn whose answer used guidance."""
 
-    async def extraction(self, conversation_id: ConversationId, question_id: QuestionId) -> StoredExtraction | None: ...
+    async def extraction(self, conversation_id: ConversationId, turn: int) -> StoredExtraction | None: ...
 
     async def add_extraction(self, extraction: StoredExtraction) -> None: ...
 
@@ -416,5 +416,7 @@ class Processor:
     handle: Handler
     sees_forgotten: bool = False
     """True: it decides itself about what stems from a forgotten user or conversation, which others never see."""
+    concerns: Callable[[Any, Record], bool] = lambda event, record: True
+    """Whether a record of these topics is for it; others are passed over."""
     jobs: tuple[Job, ...] = ()
     """What it does now and then beside its records."""

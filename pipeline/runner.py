@@ -6,6 +6,7 @@ import logging
 import traceback
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
@@ -26,6 +27,7 @@ PRODUCER = ("producer", b"rolestream")
 #: Headers of an earlier failure and its replay, which are no longer true.
 _ADDED = (ERROR_PREFIX, REPLAY_HEADER)
 _LONGEST_TRACE = 4000
+_FRESH = timedelta(seconds=1)
 _LONGEST_MESSAGE = 1000
 
 
@@ -69,12 +71,13 @@ class Runner:
             except BadEvent as exc:
                 await self._dead_letter(record, None, origin_of(record, None), exc)
             else:
-                await self._work(event, record, origin_of(record, event), onward)
+                if self._processor.concerns(event, record):
+                    await self._work(event, record, origin_of(record, event), onward)
         self._metrics.records.labels(self._processor.name).inc()
 
     async def _work(self, event: Wire, record: Record, origin: Origin, onward: Headers) -> None:
         try:
-            if origin.time is not None and await self._is_over(origin, event):
+            if origin.time is not None and not self._is_fresh(record) and await self._is_over(origin, event):
                 await self._erase(origin)  # what an earlier delivery may have left
                 return
             outputs = await self._handled(event, record, origin)
@@ -90,6 +93,11 @@ class Runner:
             raise  # not the record's fault: the worker ends
         except Exception as exc:
             await self._dead_letter(record, event, origin, exc)
+
+    def _is_fresh(self, record: Record) -> bool:
+        """Whether the processor before has looked for a tombstone just now; one that came since is seen afterwards."""
+        is_own = record.headers.get(PRODUCER[0]) == PRODUCER[1]
+        return is_own and not record.is_replay and timedelta(0) <= self._services.clock() - record.time < _FRESH
 
     async def _is_over(self, origin: Origin, event: Wire | None) -> bool:
         """Whether the question is forgotten; an answer that carries no time has that of its question, if any."""

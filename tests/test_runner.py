@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import BadEvent, ModelFailed, SettingsInvalid
 from pipeline.metrics import Metrics
-from pipeline.ports import Failure, Origin, Output, Processor, Record, Services, Store
+from pipeline.ports import REPLAY_HEADER, Failure, Origin, Output, Processor, Record, Services, Store
 from pipeline.runner import Runner, decode
 from pipeline.tracing import NoSpans
 from schemas.documents import Message
@@ -102,6 +102,7 @@ async def run(
     sent: Sent | None = None,
     mends: bool = False,
     sees_forgotten: bool = False,
+    concerned: bool = True,
 ) -> Sent:
     """Run a record whose handler returns `outputs`, or fails: once only where it `mends`."""
     sent, failures = sent or Sent(), [fails] if fails else []
@@ -115,7 +116,7 @@ async def run(
     nothing = cast(Any, None)
     stones = tombstones or Forgotten()
     services = Services(cast(Store, sent), nothing, nothing, lambda: NOW, cast(Any, Kept(stones.rendered)), stones)
-    processor = Processor("thinking", ("questions",), handle, sees_forgotten)
+    processor = Processor("thinking", ("questions",), handle, sees_forgotten, lambda event, record: concerned)
     await Runner(processor, services, sent, Metrics(), NoSpans()).run(record)
     return sent
 
@@ -277,6 +278,27 @@ async def test_a_later_question_of_a_forgotten_user_is_learnt_from(record: Recor
     """Forgetting is of what was said, not of the person."""
     sent = await run(record, ANSWER, tombstones=Forgotten(until=NOW))
     assert [event for event, _ in sent.events] == [ANSWER]
+
+
+async def test_a_record_that_concerns_nobody_is_passed_over() -> None:
+    """It is neither handled nor looked up among what is forgotten."""
+    stones = Forgotten(until=NOW)
+    sent = await run(RECORD, ANSWER, tombstones=stones, concerned=False)
+    assert (sent.handled, sent.events, stones.erased) == (0, [], [])
+
+
+async def test_what_the_processor_before_looked_up_just_now_is_looked_up_afterwards_alone() -> None:
+    """Nothing comes of what is forgotten, but it may be handled; a second later, and by a replay, it is not."""
+    ours = replace(on_turns(NOW), time=NOW, headers={"producer": b"rolestream"})
+    older = replace(ours, time=NOW - timedelta(seconds=1))
+    replayed = replace(ours, headers={**ours.headers, REPLAY_HEADER: b"1"})
+    handled = []
+    for record in (ours, older, replayed, replace(ours, headers={})):
+        stones = Forgotten(until=NOW)
+        sent = await run(record, ANSWER, tombstones=stones)
+        assert (sent.events, len(stones.erased)) == ([], 1)
+        handled.append(sent.handled)
+    assert handled == [1, 0, 0, 0]
 
 
 @pytest.mark.parametrize("fails", [None, ZeroDivisionError("oops")])

@@ -34,16 +34,20 @@ _WEEKLY = Job("check-stale", timedelta(hours=1), feature_memory.check_stale)
 
 def topology(*, memory: bool, user_memory: bool, guidance: Literal["fresh", "latest"]) -> tuple[Processor, ...]:
     """The processors of a deployment; what each publishes is what its `handle` returns."""
-    logging = Processor("conversation-logging", ("questions", "answers"), conversation_logging.handle)
+    logging = Processor(
+        "conversation-logging",
+        ("questions", "answers"),
+        conversation_logging.handle,
+        concerns=conversation_logging.concerns,
+    )
     extraction = Processor("role-extraction", ("turns",), role_extraction.handle)
     arbitration = Processor("update-arbitration", ("extractions",), update_arbitration.handle)
     # commands work whatever else is off
     commands = Processor("memory-commands", ("commands",), memory_commands.handle, sees_forgotten=True)
     jobs = (_WEEKLY,) if memory and user_memory else ()
     features = Processor("feature-memory", ("features",), feature_memory.handle, jobs=jobs)
-    answers = Processor("report-generation", ("guidance",), report_generation.handle)
-    if not memory or guidance == "latest":
-        answers = Processor("report-generation", ("turns",), report_generation.handle)
+    asked: TopicName = "turns" if not memory or guidance == "latest" else "guidance"
+    answers = Processor("report-generation", (asked,), report_generation.handle, concerns=report_generation.concerns)
     if not memory:
         return (logging, commands, features, answers)
     if not user_memory:
@@ -54,8 +58,8 @@ def topology(*, memory: bool, user_memory: bool, guidance: Literal["fresh", "lat
         extraction,
         arbitration,
         commands,
-        Processor("feature-extraction", completed, feature_extraction.handle),
+        Processor("feature-extraction", completed, feature_extraction.handle, concerns=feature_extraction.concerns),
         features,
-        Processor("summary", completed, summary.handle, jobs=(_IDLE,)),
+        Processor("summary", completed, summary.handle, concerns=summary.concerns, jobs=(_IDLE,)),
         answers,
     )

@@ -23,9 +23,14 @@ async def handle(event: QuestionAsked | AnswerReady, record: Record, services: S
     """A question becomes a logged turn; the answer of a client's own model joins the conversation."""
     if isinstance(event, QuestionAsked):
         return [await _log_question(event, record, services)]
-    if record.headers.get("producer") != b"rolestream" and event.status == "ok":
-        await _log_answer(event, services)
+    await _log_answer(event, services)
     return []
+
+
+def concerns(event: QuestionAsked | AnswerReady, record: Record) -> bool:
+    """Our own answers are in the log before they are published."""
+    is_own = record.headers.get("producer") == b"rolestream"
+    return isinstance(event, QuestionAsked) or (event.status == "ok" and not is_own)
 
 
 async def _log_question(event: QuestionAsked, record: Record, services: Services) -> TurnLogged:

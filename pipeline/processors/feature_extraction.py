@@ -31,8 +31,6 @@ async def handle(event: AnswerReady | TurnLogged, record: Record, services: Serv
     What was observed is kept with the question, and a second delivery passes on the same. A turn whose model could
     not be used goes to the dead letters, and a replay of it tries anew.
     """
-    if isinstance(event, TurnLogged) and event.mode != "log":
-        return []
     question = await services.store.message(event.conversation_id, event.question_id)
     if question is None:
         raise BadEvent("questionId: no such question in this conversation")
@@ -45,6 +43,11 @@ async def handle(event: AnswerReady | TurnLogged, record: Record, services: Serv
         question = await services.store.message(event.conversation_id, event.question_id) or question
     observed = FeaturesObserved.from_stored(question.observed or observed.to_json().decode())
     return [observed] if observed.changes else []
+
+
+def concerns(event: AnswerReady | TurnLogged, record: Record) -> bool:
+    """A turn is complete with its answer, or at once where it is only logged."""
+    return not isinstance(event, TurnLogged) or event.mode == "log"
 
 
 async def _observed(question: Message, services: Services) -> FeaturesObserved:

@@ -36,9 +36,7 @@ class _Guiding:
 
 
 async def handle(event: GuidanceIssued | TurnLogged, record: Record, services: Services) -> Sequence[Output]:
-    """Answer a turn once; a turn to be learnt from alone is not answered, a failed one only by a replay."""
-    if event.mode == "log":
-        return []
+    """Answer a turn once, a failed one only by a replay."""
     # the question, its answer if there is one, and the context before them
     recent = await services.store.messages(event.conversation_id, event.turn, services.policy.context + 2)
     turn_messages = [m for m in recent if m.turn == event.turn and m.question_id == event.question_id]
@@ -64,6 +62,11 @@ async def handle(event: GuidanceIssued | TurnLogged, record: Record, services: S
     )
     answer = await _written(turn, request, guiding, services)
     return await _stored(turn, answer, guiding.scope, services)
+
+
+def concerns(event: GuidanceIssued | TurnLogged, record: Record) -> bool:
+    """A turn to be learnt from alone is not answered."""
+    return event.mode != "log"
 
 
 async def _again(message: Message, event: GuidanceIssued | TurnLogged, services: Services) -> Sequence[Output]:

@@ -41,7 +41,7 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
     """Extract a turn's role; a turn whose model could not be used goes on as failed, and to the dead letters."""
     store = services.store
     stored, history = await asyncio.gather(
-        store.extraction(event.conversation_id, event.question_id),
+        _stored(event, services),
         store.questions(event.conversation_id, event.turn, services.policy.history, after_turn=event.epoch),
     )
     if stored is None:
@@ -49,14 +49,14 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
         try:
             await store.add_extraction(stored)
         except AlreadyStored:
-            stored = await store.extraction(event.conversation_id, event.question_id)
+            stored = await _stored(event, services)
             if stored is None:
-                raise  # the turn is another question's
+                raise  # the question is another turn's
     elif stored.failure is not None and record.is_replay:
         stored = await _document(event, history, services)
         if stored.failure is None:
             await store.replace_failed_extraction(stored)
-        stored = await store.extraction(event.conversation_id, event.question_id) or stored
+        stored = await _stored(event, services) or stored
     conversation = await store.conversation(event.conversation_id)
     if conversation is not None and conversation.epoch > event.epoch and conversation.epoch >= stored.since:
         # questions that it was read with, or its own, have been erased meanwhile
@@ -64,6 +64,13 @@ async def handle(event: TurnLogged, record: Record, services: Services) -> Seque
         return await handle(event.model_copy(update={"epoch": conversation.epoch}), record, services)
     extracted = RoleExtracted.from_stored(stored.event)
     return [extracted] if extracted.failure is None else [extracted, Failure(ModelFailed(extracted.failure))]
+
+
+async def _stored(event: TurnLogged, services: Services) -> StoredExtraction | None:
+    stored = await services.store.extraction(event.conversation_id, event.turn)
+    if stored is not None and stored.question_id != event.question_id:
+        raise AlreadyStored("the turn is another question's")
+    return stored
 
 
 async def _extracted(event: TurnLogged, history: Sequence[str], services: Services) -> RoleExtracted:

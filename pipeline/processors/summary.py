@@ -50,8 +50,6 @@ class _Step:
 
 async def handle(event: AnswerReady | ReportReady | TurnLogged, record: Record, services: Services) -> Sequence[Output]:
     """Bring the summary up to a turn once enough was said; what a model cannot do now, the next turn tries again."""
-    if event.mode != "log" if isinstance(event, TurnLogged) else event.status == "failed":
-        return []
     conversation = await services.store.conversation(event.conversation_id)
     if conversation is None or conversation.user_id != event.user_id:
         return []
@@ -68,6 +66,11 @@ async def handle(event: AnswerReady | ReportReady | TurnLogged, record: Record, 
     except ModelFailed as exc:
         return [Failure(exc)]
     return []
+
+
+def concerns(event: AnswerReady | ReportReady | TurnLogged, record: Record) -> bool:
+    """A turn is complete with its answer, or at once where it is only logged."""
+    return event.mode == "log" if isinstance(event, TurnLogged) else event.status != "failed"
 
 
 async def summarise_idle(services: Services) -> Sequence[Wire]:

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.adapters.embedded import Services as Embedded
 from pipeline.ports import Failure, Json, Said
-from pipeline.processors.feature_extraction import handle
+from pipeline.processors.feature_extraction import concerns, handle
 from schemas.events import AnswerReady
 from schemas.memory_events import FeaturesObserved
 from tests.conftest import Names
@@ -113,7 +113,11 @@ async def test_a_logged_turn_is_observed_at_once_and_others_when_they_are_answer
     """Mode `log` has no answer to wait for; any other turn is none of `turns`."""
     await here.logged(1, "I like carrots", mode="log")
     here.model.script = [CARROTS]
-    assert await handle(turn(1, "I like carrots"), TURNS, here.worker()) == []
+    assert [concerns(turn(1), TURNS), concerns(turn(1, mode="log"), TURNS), concerns(answer(), ANSWERS)] == [
+        False,
+        True,
+        True,
+    ]
     only(await handle(turn(1, "I like carrots", mode="log"), TURNS, here.worker()), FeaturesObserved)
 
 

@@ -12,7 +12,7 @@ from pipeline.adapters.rules import RulesModel
 from pipeline.domain.ids import answer_id
 from pipeline.errors import BadEvent
 from pipeline.ports import Json
-from pipeline.processors.report_generation import handle
+from pipeline.processors.report_generation import concerns, handle
 from schemas.documents import Message
 from schemas.events import AnswerReady, Citation, Cost, ReportReady, ReportSection
 from tests.conftest import Names
@@ -227,13 +227,12 @@ async def test_a_report_cites_the_sources_of_its_question(here: Here) -> None:
     assert await handle(guidance(1, mode="report"), GUIDANCE, here.worker()) == outputs
 
 
-async def test_mode_log_is_not_answered(here: Here) -> None:
-    """Neither at once nor with fresh guidance: no model call, no message."""
-    event = await here.logged(1, mode="log")
-    assert await handle(event, record("turns"), here.worker()) == []
-    assert await handle(guidance(1, mode="log"), REPLAYED, here.worker()) == []
-    assert here.model.calls == 0
-    assert await answer_of(here) is None
+def test_mode_log_is_not_answered() -> None:
+    """Neither at once nor with fresh guidance, nor by a replay."""
+    assert not concerns(turn(1, mode="log"), record("turns"))
+    assert not concerns(guidance(1, mode="log"), REPLAYED)
+    assert concerns(turn(1), record("turns"))
+    assert concerns(guidance(1), REPLAYED)
 
 
 async def test_a_turn_that_was_never_logged_is_a_bad_event(here: Here) -> None:

@@ -58,7 +58,7 @@ async def test_a_turn_is_extracted_and_stored(here: Here) -> None:
     assert event == RoleExtracted(
         **turn().turn_fields(), text="I am a nurse", mode="answer", extraction=extraction, cost=COST
     )
-    assert await here.store.extraction(C, Q1) == StoredExtraction(
+    assert await here.store.extraction(C, 1) == StoredExtraction(
         conversation_id="c",
         question_id="q1",
         user_id="u",

@@ -14,7 +14,7 @@ from pipeline.adapters.rules import RulesModel
 from pipeline.errors import ModelFailed
 from pipeline.ports import AnswerRequest, Failure, Json, Origin, Said, Tombstones
 from pipeline.processors import feature_memory
-from pipeline.processors.summary import handle, summarise_idle
+from pipeline.processors.summary import concerns, handle, summarise_idle
 from schemas.events import AnswerReady, ReportReady
 from schemas.features import FeatureChange, Summary
 from schemas.memory_events import FeaturesObserved
@@ -89,12 +89,12 @@ async def test_the_next_summary_reads_the_last_one_and_what_came_since(here: Her
 
 
 async def test_a_report_counts_as_an_answer_and_a_failed_answer_as_none(here: Here) -> None:
-    """A turn without an answer has one message; what could not be answered asks the model for nothing."""
+    """A turn without an answer has one message; what could not be answered completes no turn."""
     await talk(here)
-    await handle(answer(3, text="", status="failed"), ANSWERS, here.worker())
-    assert here.model.calls == 0
     here.model.script = [BOAT]
     report = ReportReady.model_validate(answer(3).model_dump())
+    assert not concerns(answer(3, text="", status="failed"), ANSWERS)
+    assert concerns(report, record("reports"))
     await handle(report, record("reports"), here.worker())
     assert here.model.calls == 1
 
@@ -103,9 +103,8 @@ async def test_logged_turns_are_summarised_and_others_wait_for_their_answer(here
     """Of the turns topic only mode log is read, which nobody answers."""
     for number in range(1, 7):
         await here.logged(number, SAID.get(number, f"And board {number}?"), mode="log")
-    await handle(turn(6), TURNS, here.worker())
-    assert here.model.calls == 0
     here.model.script = [BOAT]
+    assert [concerns(turn(6), TURNS), concerns(turn(6, mode="log"), TURNS)] == [False, True]
     await handle(turn(6, mode="log"), TURNS, here.worker())
     assert len(here.model.summary_reads[0][1]) == 6
 

@@ -1,6 +1,6 @@
 """A MongoDB database on motor: keyed writes that succeed once, reads as our models, outages waited out."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
@@ -8,6 +8,7 @@ from pymongo import ASCENDING, InsertOne, ReadPreference
 from pymongo.errors import ConfigurationError, ConnectionFailure, DuplicateKeyError, OperationFailure
 
 from pipeline.adapters.mongo.group_commit import GroupCommit, Write
+from pipeline.adapters.mongo.group_read import Document, GroupRead
 from pipeline.adapters.outage import Patience
 from pipeline.errors import AlreadyStored, SettingsInvalid
 from schemas.wire import Wire
@@ -66,6 +67,7 @@ class Database:
         self._database = self._client.get_database(database, read_preference=ReadPreference.PRIMARY)
         self._collections: dict[str, Collection] = {}
         self._groups: dict[str, GroupCommit] = {}
+        self._group_reads: dict[str, GroupRead] = {}
         self._patiently = Patience("MongoDB", (ConnectionFailure,), patience)
 
     def collection(self, collection: str) -> Collection:
@@ -118,6 +120,23 @@ class Database:
     async def one(self, model: type[M], collection: str, query: Mapping[str, Any]) -> M | None:
         document = await self.do(lambda: self.collection(collection).find_one(query))
         return None if document is None else _read(model, document)
+
+    async def documents(self, collection: str, *keys: str) -> list[Document]:
+        """Those of the keys that are there, in the keys' order."""
+
+        async def read(keys: Sequence[str]) -> Sequence[Document]:
+            query = {"_id": keys[0] if len(keys) == 1 else {"$in": keys}}
+            return await self.do(lambda: self.collection(collection).find(query).to_list(None))
+
+        if collection not in self._group_reads:
+            self._group_reads[collection] = GroupRead(read)
+        return await self._group_reads[collection].documents(keys)
+
+    async def by_keys(self, model: type[M], collection: str, *keys: str) -> list[M]:
+        return [_read(model, document) for document in await self.documents(collection, *keys)]
+
+    async def by_key(self, model: type[M], collection: str, key: str) -> M | None:
+        return next(iter(await self.by_keys(model, collection, key)), None)
 
     async def found(
         self, model: type[M], collection: str, query: Mapping[str, Any], limit: int, sort: list[tuple[str, int]]

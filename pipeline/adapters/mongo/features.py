@@ -37,7 +37,7 @@ class MongoFeatures:
         return await self._database.remove("user_features", query) > 0
 
     async def profile(self, user_id: UserId) -> UserProfile | None:
-        profile = await self._database.one(UserProfile, "user_profiles", {"_id": user_id})
+        profile = await self._database.by_key(UserProfile, "user_profiles", user_id)
         return profile and profile.model_copy(update={"preferences": _renamed(profile.preferences, _AS_THEY_ARE)})
 
     async def put_profile(self, profile: UserProfile) -> None:

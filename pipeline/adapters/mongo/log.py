@@ -14,7 +14,7 @@ from schemas.documents import Conversation, Erasure, Message, StoredExtraction
 from schemas.events import DeadLetter
 from schemas.features import Summary
 from schemas.role import TrackEntry
-from schemas.wire import ConversationId, QuestionId, UserId, Wire
+from schemas.wire import ConversationId, UserId, Wire
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG_AGO, _FAR = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
@@ -41,12 +41,11 @@ class MongoStore:
 
     async def first_questions(self, conversations: Sequence[ConversationId]) -> dict[str, str]:
         keys = [f"{conversation}:1:USER" for conversation in conversations]
-        order = [("_id", ASCENDING)]
-        found = await self._database.found(Message, "messages", {"_id": {"$in": keys}}, len(keys), order)
+        found = await self._database.by_keys(Message, "messages", *keys)
         return {message.conversation_id: message.text for message in found}
 
     async def question_at(self, conversation_id: ConversationId, turn: int) -> Message | None:
-        return await self._database.one(Message, "messages", {"_id": f"{conversation_id}:{turn}:USER"})
+        return await self._database.by_key(Message, "messages", f"{conversation_id}:{turn}:USER")
 
     async def message(self, conversation_id: ConversationId, message_id: str) -> Message | None:
         return await self._database.one(
@@ -81,7 +80,7 @@ class MongoStore:
         await self._replace("messages", failed, message)
 
     async def conversation(self, conversation_id: ConversationId) -> Conversation | None:
-        return await self._database.one(Conversation, "conversations", {"_id": conversation_id})
+        return await self._database.by_key(Conversation, "conversations", conversation_id)
 
     async def conversations(self, names: Sequence[ConversationId], users: Collection[str] | None) -> list[Conversation]:
         query: dict[str, Any] = {"_id": {"$in": [*names]}}
@@ -172,12 +171,11 @@ class MongoStore:
         return await self._database.replace("role_tracks", _version(was), entry)
 
     async def stands(self, entry: TrackEntry) -> bool:
-        entries = self._database.collection("role_tracks")
-        return await self._database.do(lambda: entries.find_one(_version(entry), {"_id": 1})) is not None
+        stored = await self._database.documents("role_tracks", f"{entry.conversation_id}:{entry.turn}")
+        return any(_version(entry).items() <= one.items() for one in stored)
 
-    async def extraction(self, conversation_id: ConversationId, question_id: QuestionId) -> StoredExtraction | None:
-        query = {"conversationId": conversation_id, "questionId": question_id}
-        return await self._database.one(StoredExtraction, "extractions", query)
+    async def extraction(self, conversation_id: ConversationId, turn: int) -> StoredExtraction | None:
+        return await self._database.by_key(StoredExtraction, "extractions", f"{conversation_id}:{turn}")
 
     async def add_extraction(self, extraction: StoredExtraction) -> None:
         await self._database.add("extractions", f"{extraction.conversation_id}:{extraction.turn}", extraction)
@@ -197,8 +195,8 @@ class MongoStore:
         return await self._database.found(TrackEntry, "role_tracks", query, limit, [("turn", ASCENDING)])
 
     async def last_entries(self, conversation_id: ConversationId, turn: int) -> list[TrackEntry]:
-        near = {"conversationId": conversation_id, "turn": {"$gte": turn - 1, "$lte": turn}}
-        entries = await self._database.found(TrackEntry, "role_tracks", near, 2, [("turn", DESCENDING)])
+        keys = [f"{conversation_id}:{number}" for number in (turn, turn - 1)]
+        entries = await self._database.by_keys(TrackEntry, "role_tracks", *keys)
         if turn == 1 or any(entry.turn < turn for entry in entries):
             return entries
         return [*entries, *await self.track(conversation_id, turn - 1, 1)]

@@ -34,7 +34,7 @@ _REMOVED: Mapping[str, str] = {
     "dead_letters": "questionTime",
     "conversations": "lastRecordTime",
 }
-#: The most records whose tombstones one read looks for, and the most conversations that one removal names.
+#: The most conversations that one removal names.
 _MOST = 200
 
 Removed = dict[str, int]
@@ -44,12 +44,10 @@ Query = dict[str, Any]
 
 
 class MongoTombstones:
-    """The `Tombstones` port. Records that ask at the same time are looked up, and removed, together."""
+    """The `Tombstones` port. What is to be removed at the same time is removed together."""
 
     def __init__(self, database: Database, key: str) -> None:
         self._database, self._features, self._key = database, MongoFeatures(database), key.encode()
-        self._waiting: list[tuple[Sequence[str], asyncio.Future[datetime | None]]] = []
-        self._reading: asyncio.Task[None] | None = None
         self._removals: dict[str, asyncio.Task[Removed]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -75,7 +73,7 @@ class MongoTombstones:
 
     async def removed(self, origin: Origin) -> Removed:
         mark = self._marks(origin)[-1]
-        stone = await self._database.one(Tombstone, "tombstones", {"_id": mark})
+        stone = await self._database.by_key(Tombstone, "tombstones", mark)
         return stone.removed if stone else {}
 
     async def erase(self, origin: Origin) -> Removed:
@@ -207,33 +205,8 @@ class MongoTombstones:
         """The latest time up to which one of them is forgotten."""
         if not marks:
             return None
-        found: asyncio.Future[datetime | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((marks, found))
-        if self._reading is None:
-            self._reading = asyncio.create_task(self._read_all())
-        return await found
-
-    async def _read_all(self) -> None:
-        try:
-            while self._waiting:
-                group, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
-                try:
-                    times = await self._times([mark for marks, _ in group for mark in marks])
-                except Exception as exc:
-                    for _, found in group:
-                        if not found.done():
-                            found.set_exception(exc)
-                    continue
-                for marks, found in group:
-                    if not found.done():
-                        found.set_result(max((times[mark] for mark in marks if mark in times), default=None))
-        finally:
-            self._reading = None
-
-    async def _times(self, marks: Sequence[str]) -> dict[str, datetime]:
-        query: Query = {"_id": {"$in": list(dict.fromkeys(marks))}}
-        documents = await self._database.do(lambda: self._database.collection("tombstones").find(query).to_list(None))
-        return {document["_id"]: document["time"] for document in documents}
+        stones = await self._database.documents("tombstones", *marks)
+        return max((stone["time"] for stone in stones), default=None)
 
 
 def _up_to(field: str, until: datetime | int) -> Query:
