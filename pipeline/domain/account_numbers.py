@@ -8,7 +8,7 @@ from stdnum import iban, luhn, numdb
 
 from pipeline.domain.cues import counts, is_called, named
 from pipeline.domain.finders import Finder, Span, every
-from pipeline.domain.number_shapes import EDGE, END, NO_DIGITS, is_one
+from pipeline.domain.number_shapes import EDGE, END, NO_DIGITS, is_one, is_regular
 
 _ISSUERS = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})$|(?:5[1-5]|2[2-7])\d{14}$|3[47]\d{13}$|3(?:0[0-5]|[68]\d)\d{11}$|35\d{14}$"
@@ -23,7 +23,9 @@ _CARD = re.compile(
 )
 #: With a month, a code or the like behind it.
 _CARD_AND_MORE = re.compile(rf"(?=\d){EDGE}\d{{4}}([ -])\d{{4}}\1\d{{4}}\1\d{{4}}(?=\1\d)")
-_SPREAD_CARD = re.compile(rf"(?=\d){EDGE}\d(?:[ .·_/|-]{{0,3}}\d){{14,18}}{END}")
+_SPREAD_CARD = re.compile(
+    rf"(?=\d){EDGE}(?:\d(?:[ .·_/|-]{{0,3}}\d){{14,18}}|\d{{4}}(?:\n\d{{4}}){{3}}(?:\n\d{{1,3}})?){END}"
+)
 _UNION_PAY = re.compile(r"62\d\d \d{4} \d{4} \d{4}(?: \d{1,3})?$|62[1-3]\d{13}(?:\d{3})?$")
 _IBAN = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z]{2}\d\d(?=[ -]?[A-Za-z0-9])")
 _ACCOUNT = r"\d(?:[ -]?\d){7,18}"
@@ -74,4 +76,7 @@ def _is_issued(digits: str) -> bool:
 
 
 def _is_spread_card(plain: str, match: re.Match[str]) -> bool:
-    return is_called("card", plain, match) and is_one(match[0]) and not counts(plain, match)
+    """Digits in odd groups are a card's where words say so, or, in groups all alike, by issuer and check digit."""
+    if not is_one(match[0]) or counts(plain, match):
+        return False
+    return is_called("card", plain, match) or (is_regular(match[0]) and _is_issued(NO_DIGITS.sub("", match[0])))

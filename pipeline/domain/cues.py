@@ -9,9 +9,13 @@ from pipeline.words import words
 
 #: What may stand between a word and the number that it speaks of: next to anything, and words that only join.
 _LOOSE = r"[^\d\0\[\],;，；。、]{0,20}"
+_JOINING = r"[\s:：#.()（@=\"'>-]|'s\b|[号码是为]|分别|依次"
+#: The same between a word and what it counts, and one number of a list after another.
+_COUNTED = (
+    rf"(?:{_JOINING}|\b(?:is|was|no|num|number|id|are)\b|(?<!\d)1\d{{10}}\s?(?:or|and|[/,，、]|或者?|[和及])\s?)*"
+)
 _TIGHT = (
-    r"(?:[\s:：#.()（@=\"'>-]|1[58]位|'s\b|\b(?:is|was|no|num|number|id|at|on|to|me|us|my|via|new|registered)\b"
-    r"|[号码是为我的请打就吧]"
+    rf"(?:{_JOINING}|1[58]位|\b(?:is|was|no|num|number|id|at|on|to|me|us|my|via|new|registered)\b|[我的请打就吧]"
     r"|\0{4,}\s?(?:or|and|[/,，、]|或者?|和))*"
 )
 #: A day without separators, or two years.
@@ -26,7 +30,7 @@ def is_called(kind: str, plain: str, match: re.Match[str], sight: int = 40) -> b
 
 def counts(plain: str, match: re.Match[str]) -> bool:
     """Whether the words before a number say that it is one of an order, a version, a part."""
-    return is_called("others", plain, match, 20)
+    return is_called("others", plain, match, 60)
 
 
 def named(kind: str, it: str) -> Finder:
@@ -43,11 +47,10 @@ def _speaks_of(kind: str, plain: str) -> bool:
 def _cue(kind: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A word that says what a number behind it is, anywhere, and close before the end of the text."""
     word = _any_of(kind)
+    joined = _LOOSE if kind in ("card", "paper", "spread") else _COUNTED if kind == "others" else _TIGHT
     return (
         re.compile(word, re.IGNORECASE | re.ASCII),
-        re.compile(
-            rf"(?:{word}){_LOOSE if kind in ('card', 'paper', 'spread') else _TIGHT}\Z", re.IGNORECASE | re.ASCII
-        ),
+        re.compile(rf"(?:{word}){joined}\Z", re.IGNORECASE | re.ASCII),
     )
 
 

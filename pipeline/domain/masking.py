@@ -12,6 +12,7 @@ from pipeline.domain.account_numbers import card_finders
 from pipeline.domain.email_addresses import email_finders
 from pipeline.domain.finders import Finder, every
 from pipeline.domain.identity_numbers import identity_finders
+from pipeline.domain.number_shapes import READ_OUT, with_digits
 from pipeline.domain.phone_numbers import phone_finders
 from pipeline.domain.street_addresses import address_spans
 
@@ -20,7 +21,7 @@ KINDS = ("phone", "email", "card", "id", "address")
 _FINDERS = (("email", email_finders), ("id", identity_finders), ("card", card_finders), ("phone", phone_finders))
 
 _TELLTALE = re.compile(
-    r"[\d@＠号號弄室]|(?i:[(\[{（【]\s?at\s?[)\]}）】]|\sat\s.{1,40}\sdot\s)|艾特|[一幺壹][三四五六七八九叁肆伍陆柒捌玖]"
+    r"[\d@＠号號弄室]|(?i:[(\[{（【]\s?at\s?[)\]}）】]|\sat\s.{1,40}\sdot\s)|[艾爱]特|圈[aA]|小老鼠|" + READ_OUT.pattern
 )
 _PLACEHOLDER = re.compile(r"\[(?:phone|email|card|id|address|masked)\]")
 #: Stands where something is masked already; no rule reads across it.
@@ -59,26 +60,31 @@ def found(text: str, kinds: Collection[str] = KINDS, own: tuple[str, ...] = ()) 
     """Where something is to be masked, and its kind, in order of place."""
     plain = _PLACEHOLDER.sub(_gone, text.translate(_PLAIN))
     spans = list[tuple[int, int, str]]()
-    for kind, places in _finders(own):
-        if kind != "masked" and kind not in kinds:
-            continue
-        parts, place = list[str](), 0
-        for start, end in places(plain):
-            spans.append((start, end, kind))
-            parts += plain[place:start], _GONE * (end - start)
-            place = end
-        plain = "".join([*parts, plain[place:]]) if parts else plain
+    if own:
+        plain = _taken(plain, "masked", every(_own_words(own)), spans)
+    plain = with_digits(plain)
+    for kind, places in _finders():
+        if kind in kinds:
+            plain = _taken(plain, kind, places, spans)
     return sorted(spans)
+
+
+def _taken(plain: str, kind: str, places: Finder, spans: list[tuple[int, int, str]]) -> str:
+    """The text without what the finder finds, which joins the spans."""
+    parts, place = list[str](), 0
+    for start, end in places(plain):
+        spans.append((start, end, kind))
+        parts += plain[place:start], _GONE * (end - start)
+        place = end
+    return "".join([*parts, plain[place:]]) if parts else plain
 
 
 def _gone(match: re.Match[str]) -> str:
     return _GONE * len(match[0])
 
 
-def _finders(own: tuple[str, ...]) -> Iterator[tuple[str, Finder]]:
+def _finders() -> Iterator[tuple[str, Finder]]:
     """What to look for, in an order in which the surer comes before what it could be mistaken for."""
-    if own:
-        yield "masked", every(_own_words(own))
     for kind, finders in _FINDERS:
         for finder in finders():
             yield kind, finder
