@@ -50,7 +50,7 @@ def recall(
         feature
         for feature in _one_a_slot(stored)
         if not any(is_meant(change.slot, feature) for change in forgotten)
-        and not any(_says_to_be(feature, name) for name in denied)
+        and not any(says_to_be(feature, name) for name in denied)
     ]
     held = [feature for feature in active if is_by_hand(feature.source)]
     settled = {subject_of(feature.slot) for feature in held}
@@ -90,7 +90,7 @@ def _ranked(features: Sequence[UserFeature], question: str) -> list[UserFeature]
     return [*first, *(one for one in ranked if one not in first)]
 
 
-def _says_to_be(feature: UserFeature, role: str) -> bool:
+def says_to_be(feature: UserFeature, role: str) -> bool:
     """Whether a fact says the user to be that."""
     is_of_user = feature.category == "PERSONAL_INFO" and mentions_any_form(feature.value, role)
     return is_of_user or covers(role, feature.value)

@@ -10,8 +10,9 @@ from pipeline.domain.asks import asked_preferences, language_of
 from pipeline.domain.contradicting import ends
 from pipeline.domain.doubt import doubtful_pair, said_same
 from pipeline.domain.guidance import FIELDS, compose_guidance, preferences_in_force, rule_of
+from pipeline.domain.mentions import is_a_role
 from pipeline.domain.observing import with_plain_facts
-from pipeline.domain.recall import Recalled, recall
+from pipeline.domain.recall import Recalled, recall, says_to_be
 from pipeline.domain.remembering import forgets_who
 from pipeline.domain.similarity import Measure
 from pipeline.domain.track import entry_of, memory_of
@@ -93,10 +94,14 @@ async def _put(entry: TrackEntry, found: TrackEntry | None, services: Services) 
 
 async def _stands(event: RoleExtracted, kept: _Kept, services: Services) -> bool:
     """Whether what a turn was decided on is as it was read."""
-    conversation = await services.store.conversation(event.conversation_id)
-    if conversation is not None and conversation.epoch != kept.epoch:
-        return False
-    return kept.previous is None or await services.store.stands(kept.previous)
+    conversation, stands = await asyncio.gather(
+        services.store.conversation(event.conversation_id), _is_as_read(kept.previous, services)
+    )
+    return stands and (conversation is None or conversation.epoch == kept.epoch)
+
+
+async def _is_as_read(previous: TrackEntry | None, services: Services) -> bool:
+    return previous is None or await services.store.stands(previous)
 
 
 async def _read(event: RoleExtracted, services: Services) -> tuple[TrackEntry | None, _Kept]:
@@ -127,7 +132,7 @@ async def _decided(event: RoleExtracted, kept: _Kept, services: Services) -> Tra
     entry = entry_of(event, outcome, previous, at=services.clock())
     recalled = _recalled(event, entry, kept) if services.policy.user_memory else Recalled()
     guidance = _guidance(event, entry, outcome.turn_preferences, recalled, services).model_copy(update={"cost": cost})
-    observed = _observed(event) if services.policy.user_memory else None
+    observed = _observed(event, kept) if services.policy.user_memory else None
     return entry.model_copy(
         update={
             "event": guidance.to_json().decode(),
@@ -139,9 +144,9 @@ async def _decided(event: RoleExtracted, kept: _Kept, services: Services) -> Tra
     )
 
 
-def _observed(event: RoleExtracted) -> FeaturesObserved | None:
-    """What the question asks to remember or to forget, and how it says the user always wants to be answered."""
-    changes = [*event.wishes, *_stable(event)][:MAX_CHANGES]
+def _observed(event: RoleExtracted, kept: _Kept) -> FeaturesObserved | None:
+    """What the question asks to remember or to forget, how the user always wants to be answered, who they are not."""
+    changes = [*event.wishes, *_stable(event), *_denied(event, kept.features)][:MAX_CHANGES]
     if not changes:
         return None
     return FeaturesObserved(
@@ -173,6 +178,25 @@ def _stable(event: RoleExtracted) -> list[FeatureChange]:
         )
         for field, name in FIELDS.items()
         if getattr(scopes, name) == "stable"
+    ]
+
+
+def _denied(event: RoleExtracted, features: Sequence[UserFeature]) -> list[FeatureChange]:
+    """The facts that say the user to be what this question denies, giving way to the role that it states, if any."""
+    if event.extraction is None or any(wish.operation == "FORGET" for wish in event.wishes):
+        return []
+    stated = next(filter(is_a_role, event.extraction.states), "")
+    no_more = "不是{}" if language_of(event.text) == "zh" else "not {}"
+    return [
+        FeatureChange(
+            slot=feature.slot,
+            value=stated or no_more.format(name),
+            category="PERSONAL_INFO",
+            quote=event.text[:MAX_QUOTE],
+        )
+        for feature in features
+        for name in event.extraction.denies
+        if feature.status == "ACTIVE" and says_to_be(feature, name)
     ]
 
 
