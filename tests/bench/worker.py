@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipeline import bootstrap
+from pipeline.cli.serving import look_seldom_for_cycles
 from pipeline.limits import Permits, Stage
 from pipeline.ports import AnswerRequest, Proposal, Reply, Said
 from pipeline.settings import load_settings
@@ -74,4 +75,5 @@ def _say_started() -> None:
 
 if __name__ == "__main__":
     configure_logging("WARNING")
+    look_seldom_for_cycles()
     asyncio.run(main(float(sys.argv[1]), plain="plain" in sys.argv[2:]))
