@@ -13,6 +13,8 @@ from schemas.role import MAX_QUOTE
 _LONGEST_CLAUSE = 200
 #: How far back in its own message an "it" looks.
 _SIGHT = 200
+#: How far before 也 it is looked whether a clause goes on.
+_UNSPLIT = 10
 _ENDS = " .!?。！？\n"
 #: A clause of no more characters than this may be nothing but "just this time".
 _LONGEST_ADVERB = {"en": 24, "zh": 6}
@@ -69,7 +71,7 @@ def clauses(
         end = pieces[after - 1][1]
         text = sentence[first:stop].rstrip(_ENDS)
         more = sentence[stop:end].rstrip(_ENDS) if after > at + 1 else ""
-        asks = finds("asked", text) or (question and after == len(pieces))
+        asks = finds("asked", _changing("unasked").sub("", text)) or (question and after == len(pieces))
         if text.strip() and len(text) <= _LONGEST_CLAUSE and not asks and not _is_passing(sentence, pieces, at, after):
             here = start + first
             before = [*earlier, message[max(here - _SIGHT, 0) : here]]
@@ -81,7 +83,9 @@ def clauses(
 def _pieces(sentence: str) -> list[tuple[int, int]]:
     """Where the clauses stand."""
     found, at = [], 0
-    for end in _pattern("clause_end").finditer(sentence):
+    for end in _ends().finditer(sentence):
+        if not end.group() and _changing("unsplit").search(sentence, max(end.start() - _UNSPLIT, 0), end.start()):
+            continue
         found.append((at, end.start()))
         at = end.end()
     return [piece for piece in (*found, (at, len(sentence))) if sentence[slice(*piece)].strip()]
@@ -132,12 +136,15 @@ def is_moment(clause: str) -> bool:
 
 def is_wish_of_now(clause: str) -> bool:
     """Whether a clause asks for something once: "I'll have plain milk", 想吃辣的."""
-    return finds("wished", plain_of(clause)) and not finds("regular", plain_of(clause))
+    plain = plain_of(clause)
+    return finds("wished", plain) and not finds("regular", plain) and not _changing("unwished").search(plain)
 
 
 def _speaks(text: str) -> bool:
     lists = words("features")
     start = text[:_LONGEST_CLAUSE]
+    if _changing("topic").match(start.strip()):
+        return True
     return any(re.match(lists[kind]["lead"] + lists[kind]["me"], start, re.IGNORECASE) for kind in ("en", "zh"))
 
 
@@ -152,3 +159,13 @@ def finds(kind: str, text: str) -> bool:
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     return re.compile(words("features")[kind], re.IGNORECASE)
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    return re.compile(f"{words('features')['clause_end']}|{words('changing')['en']['split']}", re.IGNORECASE)
+
+
+@cache
+def _changing(kind: str) -> re.Pattern[str]:
+    return re.compile(words("changing")[kind], re.IGNORECASE)

@@ -1,18 +1,20 @@
 """What users say in plain words of themselves that lasts: likes, habits, where they live, how skilled they are."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import Any
 
+from pipeline.domain.changing import done_otherwise, shortened
 from pipeline.domain.fact_clauses import Clause, clauses, finds, plain_of, sentences
 from pipeline.domain.injected import without_injected
-from pipeline.domain.landing import Stated, landed
+from pipeline.domain.landing import landed
 from pipeline.domain.progress import goal_in
 from pipeline.domain.quoting import own_words
 from pipeline.domain.scripts import in_script_of
 from pipeline.domain.slots import subject_of
 from pipeline.domain.spelling import HAN
+from pipeline.domain.stated import Stated, is_over
 from pipeline.domain.things import is_long, is_named, items_of, named, narrows, trimmed
 from pipeline.words import words
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, KnownFeature
@@ -43,12 +45,19 @@ def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] 
         last: list[FeatureChange] = []
         for clause in clauses(sentence, start, message, earlier, lambda clause: bool(_facts_of(clause, ()))):
             last = _narrowed(last, clause) or _facts_of(clause, known)
-            found |= {subject_of(change.slot): change for change in last}
+            found |= {
+                subject: change for change in last if not _is_out((subject := subject_of(change.slot)), change, found)
+            }
         if goal := _goal(sentence, start, message):
             found[subject_of(goal.slot)] = goal
         if len(found) >= MAX_FACTS:
             break
     return list(found.values())[:MAX_FACTS]
+
+
+def _is_out(subject: str, change: FeatureChange, found: Mapping[str, FeatureChange]) -> bool:
+    """Whether it says no more than that what has made room for something else is over."""
+    return subject in found and found[subject].operation == "FORGET" and is_over(change)
 
 
 def _narrowed(last: Sequence[FeatureChange], clause: Clause) -> list[FeatureChange]:
@@ -68,6 +77,30 @@ def _narrowed(last: Sequence[FeatureChange], clause: Clause) -> list[FeatureChan
 
 
 def _facts_of(clause: Clause, known: Sequence[KnownFeature]) -> list[FeatureChange]:
+    if otherwise := done_otherwise(clause, known):
+        return otherwise
+    found, slots = _by_rules(clause, known), {subject_of(one.slot) for one in known}
+    if known and not _is_of(found, slots) and (shorter := shortened(clause)):
+        changes = done_otherwise(shorter, known) or [
+            one for one in _by_rules(shorter, known) if not _is_another_time(one, known)
+        ]
+        return changes if _is_of(changes, slots) else found
+    return found
+
+
+def _is_another_time(change: FeatureChange, known: Sequence[KnownFeature]) -> bool:
+    """Whether it is a habit that is known, at a time that may be one more."""
+    return change.category == "HABIT" and any(
+        change.slot in change.value and one.category == "HABIT" and subject_of(one.slot) == subject_of(change.slot)
+        for one in known
+    )
+
+
+def _is_of(changes: Sequence[FeatureChange], slots: Set[str]) -> bool:
+    return any(subject_of(change.slot) in slots for change in changes)
+
+
+def _by_rules(clause: Clause, known: Sequence[KnownFeature]) -> list[FeatureChange]:
     for rule, pattern in _rules(clause.language):
         match = pattern.match(clause.text)
         if match and _fits(rule, match, clause):
@@ -233,12 +266,16 @@ def _aside(language: str) -> re.Pattern[str]:
 
 @cache
 def _rules(language: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ...]:
-    lists = words("features")[language]
+    lists, changing = words("features")[language], words("changing")[language]
     space = r"\s*" if language == "en" else ""
     before = f"{lists['lead']}(?:(?P<me>{lists['me']}){space})?{lists['adverbs']}"
     compiled = [(rule, _compiled(before + rule["pattern"], lists)) for rule in lists["rules"]]
     free = [(rule, _compiled(lists["lead"] + rule["pattern"], lists)) for rule in lists["free"]]
-    return (*free, *compiled)
+    when = changing.get("times", "")
+    first = [(rule, _compiled(before + when + rule["pattern"], lists)) for rule in changing["first"]]
+    last = [(rule, _compiled(before + when + rule["pattern"], lists)) for rule in changing["last"]]
+    last_free = [(rule, _compiled(lists["lead"] + rule["pattern"], lists)) for rule in changing["free"]]
+    return (*first, *free, *compiled, *last_free, *last)
 
 
 def _compiled(pattern: str, lists: Mapping[str, Any]) -> re.Pattern[str]:

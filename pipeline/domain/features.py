@@ -197,9 +197,9 @@ class _Merging:
                 self._merged.leaving.append(stored)
             else:
                 self._skip(FULL)
-        self._merged.changed = [
-            feature for slot, feature in self._after.items() if feature is not self._stored.get(slot)
-        ]
+        changed = [feature for slot, feature in self._after.items() if feature is not self._stored.get(slot)]
+        # What takes over the history of something goes first, so that a delivery that was cut short can be repeated.
+        self._merged.changed = sorted(changed, key=lambda feature: feature.status == "DELETED")
         return self._merged
 
     def _found(self, change: FeatureChange) -> UserFeature | None:

@@ -2,57 +2,51 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from pipeline.domain.relevance import terms
-from pipeline.domain.slots import folded, subject_of
+from pipeline.domain.slots import SKILL, folded, subject_of
 from pipeline.domain.spelling import has_han
+from pipeline.domain.stated import (
+    OF_TASTE,
+    Stated,
+    compiled,
+    denies,
+    holds,
+    is_over,
+    matches,
+    moved,
+    sentence_of,
+    used_thing,
+)
+from pipeline.domain.turning import ended, of_an_aspect, opposite
 from pipeline.words import words
-from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, KnownFeature
+from schemas.features import MAX_CONTENT, FeatureChange, KnownFeature
 
 _FAVORITE = re.compile(r"^favorite ")
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A fact as a rule reads it."""
-
-    change: FeatureChange
-    thing: str
-    """What it names in full: "no-sugar milk" of a slot "milk"."""
-    full: str = ""
-    """The value with all of the thing in it."""
-    old: str = ""
-    """What somebody switched from."""
-    is_switch: bool = False
-    is_again: bool = False
-    """It takes up again what was given up."""
-    only_known: bool = False
-    """It says something of a user only where what it replaces is known, or plainly one of its kind."""
-    lifts: bool = False
-    """It says something only where the opposite is known."""
 
 
 def landed(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange]:
     """The changes that come of it: in its own slot, in that of what it changes, and what it takes out."""
     change, slots = fact.change, {subject_of(one.slot): one for one in known}
-    held = slots.get(subject_of(change.slot))
-    if fact.old and not fact.is_switch and _is_of_things(fact, slots.get(subject_of(fact.old))):
+    held = slots.get(subject_of(change.slot)) or of_an_aspect(fact, known)
+    if not held and not fact.lifts:
+        held = opposite(change, known)
+    if fact.old and not fact.is_switch and _is_of_things(fact, slots.get(subject_of(fact.old)), known):
         return []
     if diets := _of_diet(fact, known):
-        over = [_given_up(change, one) if held else _moved(change, one.slot, _deed(change)) for one in diets]
-        return [change, *over] if held else over
+        gone = [_given_up(change, one) if held else moved(change, one.slot, sentence_of(change)) for one in diets]
+        return [change, *gone] if held else gone
     if fact.is_switch:
         return _switched(fact, known)
-    if ended := _ended(fact, known):
-        return [ended]
-    if (fact.only_known and not held) or (fact.lifts and not (held and _denies(held))):
+    if over := ended(fact, known):
+        return [over]
+    if (fact.only_known and not held) or (fact.lifts and not (held and denies(held))):
         return []
     broken = _forgotten(change, (one for one in known if _breaks(one, change)))
     plainer = slots.get(_FAVORITE.sub("", subject_of(change.slot)))
-    return [_moved(change, plainer.slot)] if plainer and plainer.category == "PREFERENCE" else [change, *broken]
+    if not held or subject_of(held.slot) == subject_of(change.slot):
+        held = plainer if plainer and plainer.category == "PREFERENCE" else None
+    return [moved(change, held.slot)] if held else [change, *broken]
 
 
 def _switched(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange]:
@@ -70,8 +64,27 @@ def _switched(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange
             value = _in_place(fact, holder)
         if subject_of(holder.slot) != subject_of(change.slot) and not is_one_of_it:
             value = fact.full
-        return [_moved(change, holder.slot, value), *gone]
+        if slot := _renamed(holder, value, fact):
+            return [moved(change, slot, value), *_forgotten(change, [holder]), *gone]
+        return [moved(change, holder.slot, value), *gone]
     return [] if fact.only_known and not (gone or rivals) else [change, *gone]
+
+
+def _renamed(holder: KnownFeature, value: str, fact: Stated) -> str:
+    """The name of a habit with the new thing for the old: "drink coffee" of "drink tea"; empty where it has none."""
+    slot, old = folded(holder.slot), folded(fact.old)
+    if not old or slot == old:
+        return ""
+    if holds(slot, old):
+        return _with(slot, old, fact.thing)
+    is_beginning = holder.category == "HABIT" and folded(holder.value).startswith(f"{slot} ")
+    return " ".join(value.split()[: len(slot.split())]) if is_beginning and not folded(value).startswith(slot) else ""
+
+
+def _with(text: str, old: str, new: str) -> str:
+    """The new thing for the old; several have no article."""
+    article = r"(?:\b(?:an?|one)\s+)?" if re.fullmatch(r"[a-z -]+s", new) else ""
+    return re.sub(article + re.escape(old), lambda _: new, text, count=1, flags=re.IGNORECASE)
 
 
 def _forgotten(change: FeatureChange, known: Iterable[KnownFeature]) -> list[FeatureChange]:
@@ -80,87 +93,68 @@ def _forgotten(change: FeatureChange, known: Iterable[KnownFeature]) -> list[Fea
 
 def _in_place(fact: Stated, holder: KnownFeature) -> str:
     """The value that is held, with the new thing for the old: "learning Kotlin" of "learning Java"."""
-    if not fact.old or not _holds(folded(holder.value), folded(fact.old)):
+    if not fact.old or not holds(folded(holder.value), folded(fact.old)):
         return fact.thing
-    return re.sub(re.escape(fact.old), lambda _: fact.thing, holder.value, count=1, flags=re.IGNORECASE)
+    return _with(holder.value, fact.old, fact.thing)
 
 
-def _is_of_things(fact: Stated, old: KnownFeature | None) -> bool:
-    """Whether "from … to …" is of things that are used, and of no places."""
+def _is_of_things(fact: Stated, old: KnownFeature | None, known: Sequence[KnownFeature]) -> bool:
+    """Whether "from … to …" is of things that are used or learnt, and of no places."""
     is_used = old is not None and old.category == "OTHER"
-    return is_used or bool(_rivals_of(fact.old) or _rivals_of(fact.change.value))
+    is_learnt = any(one.slot == SKILL and holds(folded(one.value), folded(fact.old)) for one in known)
+    return is_used or is_learnt or bool(_rivals_of(fact.old) or _rivals_of(fact.change.value))
 
 
 def _breaks(one: KnownFeature, change: FeatureChange) -> bool:
     """Whether it is a habit of eating what a diet keeps off: eating meat, of a vegetarian."""
     lists = words("features_slots")
-    is_diet = subject_of(change.slot) == "diet" and _is(lists["diets"], change.value) and not _is_over(change)
-    return is_diet and one.category == "HABIT" and not _is_over(one) and _is(lists["eats"], one.value)
-
-
-def _ended(fact: Stated, known: Sequence[KnownFeature]) -> FeatureChange | None:
-    """What is given up: running in the mornings, of "run every morning"; a place of work by its name."""
-    said, change = terms(fact.thing), fact.change
-    if not said or not _is_over(change):
-        return None
-    for one in known:
-        if subject_of(one.slot) == "workplace" and folded(one.value) == folded(fact.thing):
-            return _moved(change, one.slot, f"{change.value} {fact.thing}")
-        if subject_of(one.slot) == "skill" and not _is_over(one) and _holds(folded(one.value), folded(fact.thing)):
-            return _moved(change, one.slot, _deed(change))
-        begins = (terms(text)[:1] for text in (one.slot, _thing_of(one.slot), _thing_of(one.value)))
-        is_of_it = one.category == "HABIT" and said[:1] in begins and {*said} <= {*terms(f"{one.slot} {one.value}")}
-        is_it = subject_of(_thing_of(one.slot)) == subject_of(fact.thing) != subject_of(one.slot)
-        if (is_it or is_of_it) and not _is_over(one) and _is_deed_of(one, fact):
-            return _moved(change, one.slot)
-    return None
-
-
-def _is_deed_of(one: KnownFeature, fact: Stated) -> bool:
-    """Whether what is given up is what one does with the thing: 打篮球, of 不打篮球了 and not of 不看篮球了."""
-    deed = folded(one.slot).removesuffix(_thing_of(one.slot)).strip()
-    value = folded(fact.change.value)
-    if not deed or _is(words("features_slots")["any_deed"], value):
-        return True
-    return deed[-1:] in value if has_han(deed) else not {*terms(deed)}.isdisjoint(terms(value))
+    is_diet = subject_of(change.slot) == "diet" and matches(lists["diets"], change.value) and not is_over(change)
+    return is_diet and one.category == "HABIT" and not is_over(one) and matches(lists["eats"], one.value)
 
 
 def _is_replaced(one: KnownFeature, fact: Stated, rivals: Mapping[str, Any] | None) -> bool:
     """Whether what is known is the old thing, or another of the kind that is used no longer."""
-    is_rival = rivals is not None and "apart" not in rivals and _is(rivals["things"], one.slot) and not _is_over(one)
+    is_rival = rivals is not None and "apart" not in rivals and matches(rivals["things"], one.slot) and not is_over(one)
     return is_rival or (bool(fact.old) and subject_of(one.slot) == subject_of(fact.old)) or _is_done_with(one, fact)
 
 
 def _is_done_with(one: KnownFeature, fact: Stated) -> bool:
     """Whether another thing of its kind is used or preferred to it: oat milk, where it is soy milk now."""
-    kinds = _kinds(_thing_of(one.slot)) & _kinds(fact.thing)
+    if _is_alternative(one, fact) and not denies(one):
+        return True
+    kinds = _kinds(used_thing(one.slot)) & _kinds(fact.thing)
     if not _is_used(one) and one.category == "PREFERENCE" and _chooses(one.value, fact.full):
-        return not _denies(one) and any(len(kind) > 1 for kind in kinds)
-    return _is_used(one) and not _is_over(one) and bool(kinds)
+        return not denies(one) and any(len(kind) > 1 for kind in kinds)
+    return _is_used(one) and not is_over(one) and bool(kinds)
+
+
+def _is_alternative(one: KnownFeature, fact: Stated) -> bool:
+    """Whether it is what the one now preferred is the other of: a window seat, of an aisle seat."""
+    pairs = words("changing")["alternatives"]
+    return one.category in OF_TASTE and any(matches(pair, one.slot) and matches(pair, fact.full) for pair in pairs)
 
 
 def _chooses(*values: str) -> bool:
     """Whether one of them says that a kind of a thing is preferred."""
-    return any(_is(words("features_slots")["chosen"], value) for value in values)
+    return any(matches(words(table)["chosen"], value) for table in ("features_slots", "changing") for value in values)
 
 
 def _is_of_family(one: KnownFeature, fact: Stated) -> bool:
     """Whether it is the habit of using what the new thing may take the place of: tea, where it is coffee now."""
-    things = (_thing_of(one.slot), _thing_of(fact.thing))
-    is_family = any(all(_is(family, thing) for thing in things) for family in words("features_slots")["families"])
+    new = used_thing(fact.thing)
+    families = (*words("features_slots")["families"], *words("changing")["families"])
+    olds = {form for text in (one.slot, one.value) for form in (used_thing(text), folded(text))}
+    is_family = any(matches(family, new) and any(matches(family, old) for old in olds) for family in families)
     deed = fact.full.removesuffix(fact.thing)
     is_same_deed = deed.endswith(" at ") and folded(one.slot).startswith(folded(deed))
-    return (is_same_deed or (is_family and _is_used(one))) and not _is_over(one)
-
-
-def _thing_of(text: str) -> str:
-    """What is used, of a slot or value that says so: "tea" of "drink tea"."""
-    return _compiled(words("features_slots")["deeds"]).sub("", folded(text))
+    return (is_same_deed or (is_family and (_is_used(one) or one.category == "HABIT"))) and not is_over(one)
 
 
 def _is_used(one: KnownFeature) -> bool:
-    is_deed = _compiled(words("features_slots")["deeds"]).match
-    return any(is_deed(folded(text)) is not None for text in (one.slot, one.value))
+    is_deed = compiled(words("features_slots")["deeds"]).match
+    return any(is_deed(folded(text)) is not None for text in (one.slot, one.value)) or (
+        any(compiled(words("changing")[kind]).match(folded(one.value)) is not None for kind in ("used", "deeds"))
+    )
 
 
 def _kinds(thing: str) -> set[str]:
@@ -177,9 +171,9 @@ def _holder(fact: Stated, known: Sequence[KnownFeature]) -> KnownFeature | None:
         slot, value = subject_of(one.slot), folded(one.value)
         if slot in heads:
             return one
-        if rivals and _is(rivals["slots"], one.slot):
+        if rivals and matches(rivals["slots"], one.slot):
             return one
-        if fact.old and slot != subject_of(fact.old) and _holds(value, folded(fact.old)):
+        if fact.old and slot != subject_of(fact.old) and holds(value, folded(fact.old)):
             return one
     return None
 
@@ -194,15 +188,10 @@ def _heads(thing: str) -> set[str]:
 def _of_diet(fact: Stated, known: Sequence[KnownFeature]) -> list[KnownFeature]:
     """The diets that are over: who eats meat again is no vegetarian any more."""
     lists = words("features_slots")
-    if not _is(lists["animal"], fact.thing) or not fact.is_again:
+    if not matches(lists["animal"], fact.thing) or not fact.is_again:
         return []
-    diets = [one for one in known if subject_of(one.slot) == "diet" and not _is_over(one)]
+    diets = [one for one in known if subject_of(one.slot) == "diet" and not is_over(one)]
     return [one for one in diets if re.search(lists["diets"], folded(one.value))]
-
-
-def _deed(change: FeatureChange) -> str:
-    """What a fact's sentence says of the user."""
-    return change.content.removeprefix("The user ").removeprefix("用户").rstrip(".。")
 
 
 def _given_up(change: FeatureChange, diet: KnownFeature) -> FeatureChange:
@@ -210,35 +199,9 @@ def _given_up(change: FeatureChange, diet: KnownFeature) -> FeatureChange:
     is_han = has_han(diet.value)
     value = f"不再{diet.value}" if is_han else f"no longer {diet.value}"
     content = f"用户{value}。" if is_han else f"The user is {value}."
-    return _moved(change, diet.slot, value).model_copy(update={"content": content[:MAX_CONTENT]})
-
-
-def _moved(change: FeatureChange, slot: str, value: str = "") -> FeatureChange:
-    return change.model_copy(update={"slot": slot[:MAX_SLOT], "value": (value or change.value)[:MAX_VALUE]})
+    return moved(change, diet.slot, value).model_copy(update={"content": content[:MAX_CONTENT]})
 
 
 def _rivals_of(thing: str) -> Mapping[str, Any] | None:
     """The kind of things, one of which is used at a time, that a thing is of."""
-    return next((kind for kind in words("features_slots")["rivals"] if _is(kind["things"], thing)), None)
-
-
-def _denies(one: KnownFeature) -> bool:
-    return _is_over(one) or _is(words("features_slots")["denies"], one.value)
-
-
-def _is_over(one: KnownFeature | FeatureChange) -> bool:
-    return _compiled(words("features_slots")["over"]).search(folded(one.value)) is not None
-
-
-def _is(pattern: str, text: str) -> bool:
-    return _compiled(pattern).search(folded(text)) is not None
-
-
-def _holds(text: str, part: str) -> bool:
-    """Whether the words of a text hold a part as a whole."""
-    return part in text if has_han(part) else re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return next((kind for kind in words("features_slots")["rivals"] if matches(kind["things"], thing)), None)

@@ -14,6 +14,7 @@ from pipeline.domain.languages import fits_language
 from pipeline.domain.proposals import MAX_READ, object_of, text_of
 from pipeline.domain.quoting import Ground, Span, ground_of, inside
 from pipeline.domain.remembering import is_planted
+from pipeline.domain.restating import thing_of
 from pipeline.domain.scripts import in_script_of
 from pipeline.domain.slots import ANSWERING, SKILL, TARGET, folded, slot_of, subject_of
 from pipeline.domain.spelling import has_han, spans
@@ -107,8 +108,10 @@ def _says(change: FeatureChange, fact: FeatureChange, *, alone: bool) -> bool:
     """Whether a model's change says the fact: of its slot, or by the same words, which of a list must name it."""
     if subject_of(change.slot) == subject_of(fact.slot):
         return True
-    if fact.operation == "FORGET" or not change.quote or change.quote not in fact.quote:
+    if fact.operation == "FORGET" or not change.quote:
         return False
+    if change.quote not in fact.quote:
+        return fact.quote in change.quote and not thing_of(change).isdisjoint(thing_of(fact))
     return alone or fact.slot.casefold() in f"{change.slot} {change.value} {change.content}".casefold()
 
 

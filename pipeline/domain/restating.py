@@ -25,6 +25,8 @@ def restates(known: UserFeature, change: FeatureChange) -> bool:
     """Whether the change says what is known, in the same slot or, beyond doubt, under another name."""
     if subject_of(known.slot) == subject_of(change.slot):
         return _restates_value(known, change)
+    if _implies(known, change):
+        return True
     reserved = (SKILL, TARGET, *ANSWERING)
     if slot_of(known.slot) in reserved or slot_of(change.slot) in reserved or not known.value:
         return False
@@ -37,6 +39,14 @@ def restates(known: UserFeature, change: FeatureChange) -> bool:
     # of one sentence two facts may be made, and then neither holds all of the other
     nested = one.words <= other.words or other.words <= one.words
     return nested and bool(one.denied) == bool(other.denied) and _same_quote(known, change, one.words, other.words)
+
+
+def _implies(known: UserFeature, change: FeatureChange) -> bool:
+    """Whether what is known says it along with the rest: no meat, of a vegetarian."""
+    held, said = (folded(f"{fact.slot} {fact.value}") for fact in (known, change))
+    return not read(known.value).denied and any(
+        re.search(one["held"], held) and re.fullmatch(one["said"], said) for one in words("restating")["implied"]
+    )
 
 
 def hashes_of(fact: UserFeature | FeatureChange, user_id: UserId, key: str) -> list[str]:

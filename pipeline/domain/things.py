@@ -1,9 +1,10 @@
 """The things that a plain clause names: the items of a list with their polarity, what "it" means, what is no thing."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
 
 from pipeline.domain.spelling import HAN, simplified
 from pipeline.words import words
@@ -25,7 +26,7 @@ class Item:
 def items_of(text: str, language: str) -> Iterator[Item]:
     """The items of a list; what comes after a "neither" or "not" is turned, what stands together stays so."""
     lists = words("features")[language]
-    together = [match.span() for match in _compiled(lists["together"]).finditer(text)]
+    together = [match.span() for match in _compiled(_together(lists)).finditer(text)]
     turned, at = False, 0
     if _compiled(lists["one"]).search(text):
         yield Item(0, len(text))
@@ -40,6 +41,10 @@ def items_of(text: str, language: str) -> Iterator[Item]:
         turned, at = turned or link["no"] is not None, link.end()
     if text[at:].strip():
         yield Item(at, len(text), turned)
+
+
+def _together(lists: Mapping[str, Any]) -> str:
+    return f"{lists['together']}|{words('changing')['together']}"
 
 
 def lists_on(text: str, language: str) -> bool:
@@ -94,7 +99,7 @@ def trimmed(text: str, language: str, *, tail_only: bool = False) -> str:
     text, before = text.strip(" ,，.。!！、"), ""
     while text != before:
         before = text
-        if not tail_only:
+        if not tail_only and not _compiled(words("changing")["whole"]).match(text):
             text = _compiled(lists["begins"]).sub("", text)
         text = _compiled(lists["ends"]).sub("", text).strip(" ,，.。!！、")
     return text

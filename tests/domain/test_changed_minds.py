@@ -2,23 +2,7 @@
 
 import pytest
 
-from pipeline.adapters.rules.features import proposed_changes
-from pipeline.domain.observing import read_changes, with_plain_facts
-from pipeline.domain.relevance import as_known
-from pipeline.ports import Said
-from schemas.features import UserFeature
-from tests.domain.features import after, turn
-
-
-def _told(*messages: str) -> dict[str, UserFeature]:
-    """What holds once the messages, a turn each, have been learnt from."""
-    features: dict[str, UserFeature] = {}
-    for number, text in enumerate(messages, 1):
-        known = [as_known(feature) for feature in features.values() if feature.status == "ACTIVE"]
-        read = read_changes({"changes": proposed_changes([Said("user", text)], known)}, text, known)
-        changes = with_plain_facts(read.changes if read else [], text, [], known)
-        features = after(turn(number, *changes), known=list(features.values()))
-    return {slot: feature for slot, feature in features.items() if feature.status == "ACTIVE"}
+from tests.domain.telling import told
 
 
 @pytest.mark.parametrize(
@@ -28,7 +12,7 @@ def _told(*messages: str) -> dict[str, UserFeature]:
         (
             "I usually drink tea.",
             "I've moved from tea to coffee.",
-            "drink tea",
+            "drink coffee",
             "usually drink coffee",
             "usually drink tea",
         ),
@@ -186,9 +170,9 @@ def test_a_changed_mind_takes_the_place_of_what_it_changes(
     before: str, said: str, slot: str, value: str, was: str
 ) -> None:
     """It is the one fact that holds, and the old value is in its history."""
-    told = _told(before, said)
-    assert {slot: feature.value for slot, feature in told.items()} == {slot: value}
-    assert [earlier.value for earlier in told[slot].history] == [was]
+    features = told(before, said)
+    assert {slot: feature.value for slot, feature in features.items()} == {slot: value}
+    assert [earlier.value for earlier in features[slot].history] == [was]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +209,7 @@ def test_a_changed_mind_takes_the_place_of_what_it_changes(
 )
 def test_the_same_in_other_words_is_one_fact(before: str, said: str) -> None:
     """It is confirmed, and nothing of it moves into the history."""
-    (first,), (then,) = _told(before).values(), _told(before, said).values()
+    (first,), (then,) = told(before).values(), told(before, said).values()
     assert (then.slot, then.value, then.history) == (first.slot, first.value, [])
     assert then.confidence == first.confidence + 1
 
@@ -308,6 +292,6 @@ def test_the_same_in_other_words_is_one_fact(before: str, said: str) -> None:
 )
 def test_what_is_of_something_or_somebody_else_changes_nothing(before: str, said: str) -> None:
     """What was known stays as it was, whatever is learnt beside it."""
-    first = _told(before)
+    first = told(before)
     assert first
-    assert first.items() <= _told(before, said).items()
+    assert first.items() <= told(before, said).items()

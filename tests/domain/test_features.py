@@ -137,6 +137,20 @@ def test_a_command_has_its_effect_once() -> None:
         assert (again.changed, again.skipped, again.done) == ([], [why.HEARD], (known["milk"].feature_id, number))
 
 
+@pytest.mark.parametrize("done", [0, 1, 2])
+def test_a_switch_that_was_cut_short_is_whole_once_it_is_delivered_again(done: int) -> None:
+    """However many of its writes a worker lived to do, the new fact holds alone, and its history is kept."""
+    said = {"quote": "I switched to coffee"}
+    known = list(after(turn(1, says("tea", "drinks every day"))).values())
+    event = turn(2, forgets("tea", **said), says("coffee", "drinks", **said))
+    changed = merged(known, event).changed
+    assert len(changed) == 2
+    cut_short = {feature.slot: feature for feature in (*known, *changed[:done])}
+    whole = after(event, known=list(cut_short.values()))
+    assert values(whole) == {"coffee": "drinks"}
+    assert [earlier.value for earlier in whole["coffee"].history] == ["drinks every day"]
+
+
 def test_the_unknown_is_skipped_and_the_rest_applies() -> None:
     """mem0ai/mem0#3931: a change that names nothing known is counted, the others of its event are made."""
     outcome = merged([], turn(1, forgets("desk"), says("habit", "works by the window")))
