@@ -52,6 +52,8 @@ from pipeline.domain.masking import KINDS, masked
         ("送到幸福小区5栋2单元301室", "送到[address]"),
         ("台北市信義區信義路五段7號和翠湖东路6巷3号", "[address]和[address]"),
         ("南京西路1266号恒隆广场12楼", "[address]"),
+        ("家在西湖区文三路 478 号 3 幢 2 单元 501", "家在[address]"),
+        ("建国路88号SOHO现代城A座1201室，解放路 3 号线", "[address]，解放路 3 号线"),
         ("i live at 221 baker street and teach", "i live at [address] and teach"),
         ("233 Erzsébet tér 19.\n Suite 282\n Domoszló\n Hungary 34796", "[address]"),
         ("33 avenue de Provence, Hauptstraße 12, 10827 Berlin", "[address], [address]"),
