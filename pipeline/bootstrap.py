@@ -403,19 +403,31 @@ def model_to_evaluate(settings: Settings, name: Literal["rules", "openai"]) -> M
     return chosen_model(settings, Permits(1, get_args(Stage)))
 
 
-async def read_dead_letters(settings: Settings, wanted: Wanted, limit: int) -> list[DeadLetter]:
+async def read_dead_letters(
+    settings: Settings, wanted: Wanted, limit: int | None, *, in_brief: bool = False
+) -> list[DeadLetter]:
     """The dead letters that match, oldest first; raises Outage."""
     async with _patient_database(settings) as database:
-        return await MongoStore(database).dead_letters(wanted, limit)
+        return await MongoStore(database).dead_letters(wanted, limit, in_brief=in_brief)
 
 
-async def replay(settings: Settings, letters: Sequence[DeadLetter]) -> None:
-    """Send dead letters to their topics again, in order; raises Outage."""
+async def replay(
+    settings: Settings, letters: Sequence[DeadLetter], sent: Callable[[DeadLetter], None] = lambda letter: None
+) -> None:
+    """Send dead letters to their topics again, in order, and remove each and tell of it; raises Outage and BadEvent.
+
+    What fails again becomes a new one. One that was sent, and not removed for an end in between, is sent once more by
+    the next replay.
+    """
     publisher = KafkaPublisher(kafka_connection(settings), patience=_CLIENT_PATIENCE)
     await publisher.start()
     try:
-        for letter in letters:
-            await publisher.replay(letter)
+        async with _patient_database(settings) as database:
+            store = MongoStore(database)
+            for letter in letters:
+                await publisher.replay(letter)
+                await store.remove_dead_letter(letter.letter_id)
+                sent(letter)
     finally:
         await publisher.stop()
 

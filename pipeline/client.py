@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from pipeline import bootstrap
+from pipeline.domain.track import standing
 from pipeline.errors import BadEvent, Outage
 from pipeline.ports import FeatureStore, Publisher, Store
 from pipeline.settings import Settings, load_settings
@@ -23,7 +24,7 @@ E = TypeVar("E", bound=Wire)
 
 _KINDS: dict[type[Wire], str] = {AnswerReady: "answer", GuidanceIssued: "guidance", TurnLogged: "turn"}
 #: How many questions a client follows, the last ones it asked.
-MAX_FOLLOWED = 10_000
+MAX_FOLLOWED = 1_000
 
 
 @dataclass
@@ -181,8 +182,7 @@ class Client:
         """The latest track entry: what is believed now; None before the first question was learnt from."""
         name = ConversationId(conversation_id)
         latest, conversation = await self._store.track(name, None, 1), await self._store.conversation(name)
-        epoch = conversation.epoch if conversation else 0
-        return next((entry for entry in latest if entry.since > epoch), None)
+        return standing(latest, conversation.epoch if conversation else 0)
 
     async def track(self, conversation_id: str, *, limit: int = 1000) -> list[TrackEntry]:
         """The last `limit` track entries, oldest first."""

@@ -1,14 +1,11 @@
 """Key-ordered concurrency with in-order acknowledgement: one lane per key, any number of lanes at once."""
 
 import asyncio
-import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
-
-log = logging.getLogger(__name__)
 
 #: The share of the drain deadline in which deliveries that wait in a lane are still begun.
 _SHARE_FOR_WAITING = 0.5

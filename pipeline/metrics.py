@@ -29,6 +29,7 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.turns = self._counter("turns", "Turns by what became of them.", "decision")
         self.records = self._counter("records", "Records handled to their end.", "processor")
+        self.dropped = self._counter("dropped", "Records dropped, for they are of what is forgotten.", "processor")
         self.dead_letters = self._counter("dead_letters", "Records that became dead letters.", "processor")
         self.rebalances = self._counter("rebalances", "Times the partitions were dealt anew.", "processor")
         self.handed_back = self._counter("handed_back", "Records given up undone at a drain.", "processor")

@@ -139,7 +139,7 @@ class Judge(Protocol):
 class Wanted:
     """Which dead letters: those that match all that is given."""
 
-    letter_id: str | None = None
+    letter_ids: Sequence[str] | None = None
     topic: str | None = None
     """The source topic, without the prefix."""
     key: bytes | None = None
@@ -258,8 +258,11 @@ class Store(Protocol):
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         """Store a failure once, however often it is delivered."""
 
-    async def dead_letters(self, wanted: Wanted, limit: int) -> list[DeadLetter]:
-        """The dead letters that match, oldest first."""
+    async def dead_letters(self, wanted: Wanted, limit: int | None, *, in_brief: bool = False) -> list[DeadLetter]:
+        """The dead letters that match, oldest first; in brief: without value, headers and stack trace."""
+
+    async def remove_dead_letter(self, letter_id: str) -> None:
+        """Remove a dead letter, if it is there."""
 
 
 class FeatureStore(Protocol):

@@ -78,11 +78,11 @@ class Runner:
     async def _work(self, event: Wire, record: Record, origin: Origin, onward: Headers) -> None:
         try:
             if origin.time is not None and not self._is_fresh(record) and await self._is_over(origin, event):
-                await self._erase(origin)  # what an earlier delivery may have left
+                await self._drop(record, origin)
                 return
             outputs = await self._handled(event, record, origin)
             if await self._is_over(origin, event):
-                await self._erase(origin)
+                await self._drop(record, origin)
                 return
             for output in outputs:
                 if isinstance(output, Failure):
@@ -122,6 +122,13 @@ class Runner:
                 raise
             return await self._processor.handle(event, record, self._services)
 
+    async def _drop(self, record: Record, origin: Origin) -> None:
+        """Remove what this delivery, or an earlier one, may have left, and leave a trace without a word of it."""
+        await self._erase(origin)
+        self._metrics.dropped.labels(self._processor.name).inc()
+        place = (record.topic, record.partition, record.offset)
+        log.debug("dropped what is forgotten: %s, partition %d, offset %d", *place, extra={"action": "dropped"})
+
     async def _erase(self, origin: Origin) -> bool:
         """Remove what is forgotten, have the profile rendered without it, and tell whether there was anything."""
         removed = await self._services.tombstones.erase(origin)
@@ -143,7 +150,7 @@ class Runner:
         if whose is None and event is None:
             whose = await self._forgotten_in(record)
         if whose is not None:
-            await self._erase(whose)
+            await self._drop(record, whose)
         return whose is not None
 
     async def _forgotten_in(self, record: Record) -> Origin | None:

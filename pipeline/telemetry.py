@@ -15,7 +15,7 @@ _LIBRARIES = ("faust", "mode", "aiokafka", "kafka", "pymongo", "motor", "openai"
 _HEARD_OTHERWISE = "aiokafka"
 _REPEAT_AFTER = 30.0
 #: The loggers of what reads conversations.
-_READERS = ("pipeline.processors", "pipeline.adapters.openai", "pipeline.web")
+_READERS = ("pipeline.processors", "pipeline.schedule", "pipeline.adapters.openai", "pipeline.web")
 #: Where in a reply something was wrong, at the end of a reason.
 _PLACE = re.compile(r" near character \d+\Z")
 #: What every log record has; all else was given with `extra`.

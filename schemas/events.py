@@ -260,6 +260,12 @@ class ReportReady(AnswerReady):
     citations: list[Citation] = []
 
 
+def stored_answer(event: str) -> AnswerReady | ReportReady:
+    """Read an answer or a report back, as `from_stored` does."""
+    kind = ReportReady if "title" in json.loads(event) else AnswerReady
+    return kind.from_stored(event)
+
+
 class QuestionRefused(Wire):
     """What a client hears of its question on the dead-letter topic; on no topic as such."""
 

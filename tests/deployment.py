@@ -106,7 +106,7 @@ class Deployment:
 async def deployed(settings: Settings) -> AsyncIterator[Deployment]:
     """Topics and a database, without a worker; the database is dropped at the end."""
     kafka, mongo = settings.kafka, settings.mongo
-    await create_topics(bootstrap.kafka_connection(settings), kafka.partitions, 1)
+    await create_topics(bootstrap.kafka_connection(settings), kafka.partitions, 1, kafka.retention_hours)
     client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(mongo.url.get_secret_value(), tz_aware=True)
     async with AsyncExitStack() as stack:
         stack.callback(client.close)

@@ -202,17 +202,6 @@ async def test_progress_is_told_after_each_conversation() -> None:
     assert heard == [(1, 11), (2, 22)]
 
 
-async def test_a_stricter_threshold_is_another_figure() -> None:
-    """The measure and the threshold are arguments."""
-    turns = [
-        {"q": "ward", "x": {"identities": ["ward nurse"], "evidence": ["ward"], "score": 0.7}},
-        {"q": "pump", "x": {"identities": ["nurse"], "evidence": ["pump"], "score": 0.7}},
-    ]
-    case = CASE | {"turns": turns, "expect": [{"turn": 2, "decision": ["UPDATE"]}]}
-    assert (await evaluate([case], given)).met == 1
-    assert (await evaluate([case], given, threshold=0.95)).met == 0
-
-
 async def test_the_command_tells_progress_and_all_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of so many conversations as are wanted; progress goes to stderr, the figures stand in both forms."""
     path = tmp_path / "cases.jsonl"

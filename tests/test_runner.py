@@ -1,5 +1,6 @@
 """The runner: what is published, with which headers, and what becomes a dead letter."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -103,6 +104,7 @@ async def run(
     mends: bool = False,
     sees_forgotten: bool = False,
     concerned: bool = True,
+    metrics: Metrics | None = None,
 ) -> Sent:
     """Run a record whose handler returns `outputs`, or fails: once only where it `mends`."""
     sent, failures = sent or Sent(), [fails] if fails else []
@@ -117,7 +119,7 @@ async def run(
     stones = tombstones or Forgotten()
     services = Services(cast(Store, sent), nothing, nothing, lambda: NOW, cast(Any, Kept(stones.rendered)), stones)
     processor = Processor("thinking", ("questions",), handle, sees_forgotten, lambda event, record: concerned)
-    await Runner(processor, services, sent, Metrics(), NoSpans()).run(record)
+    await Runner(processor, services, sent, metrics or Metrics(), NoSpans()).run(record)
     return sent
 
 
@@ -316,6 +318,23 @@ async def test_a_dead_letter_that_is_forgotten_while_it_is_stored_is_removed() -
     sent = await run(RECORD, fails=BadEvent("no"), tombstones=stones)
     assert (len(sent.stored), sent.letters) == (1, [])
     assert stones.erased[-1] == Origin("u", "c", NOW)
+
+
+@pytest.mark.parametrize(
+    ("record", "fails", "looks"),
+    [(RECORD, None, 0), (RECORD, None, 1), (RECORD, BadEvent("no"), 1), (RECORD, BadEvent("no"), 2)],
+)
+async def test_a_record_that_is_dropped_leaves_a_trace_and_no_word_of_it(
+    record: Record, fails: Exception | None, looks: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before it is handled, after, in place of its dead letter or with it: one line that says where, and one count."""
+    metrics = Metrics()
+    with caplog.at_level(logging.DEBUG):
+        await run(record, ANSWER, fails=fails, tombstones=Forgotten(until=NOW, after=looks), metrics=metrics)
+    assert 'rolestream_dropped_total{processor="thinking"} 1.0' in metrics.text().decode()
+    (line,) = caplog.records
+    assert (vars(line)["action"], line.levelname) == ("dropped", "DEBUG")
+    assert line.getMessage() == "dropped what is forgotten: questions, partition 1, offset 7"
 
 
 async def test_forgotten_documents_in_the_way_are_removed_and_the_record_is_handled_again() -> None:

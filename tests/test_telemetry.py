@@ -113,7 +113,10 @@ async def test_reasons_that_differ_in_a_place_are_one(lines: Lines) -> None:
 
 
 @pytest.mark.parametrize("form", [_JsonLines(), logging.Formatter("%(message)s")])
-@pytest.mark.parametrize(("logger", "quoted"), [("pipeline.processors.p", False), ("pipeline.bootstrap", True)])
+@pytest.mark.parametrize(
+    ("logger", "quoted"),
+    [("pipeline.processors.p", False), ("pipeline.schedule", False), ("pipeline.bootstrap", True)],
+)
 def test_a_fault_where_conversations_are_read_is_not_quoted(logger: str, quoted: bool, form: logging.Formatter) -> None:
     """Its line names the exception and where it happened, and leaves out what it says, that of its cause included."""
     said = "I am a nurse".upper()

@@ -133,7 +133,8 @@ def _add_dead_letters(commands: Any, add: Callable[..., argparse.ArgumentParser]
             "--since", type=dead_letters.moment, metavar="TIME", help="that failed at this time or later"
         )
         command.add_argument("--until", type=dead_letters.moment, metavar="TIME", help="failed before this time")
-        command.add_argument("--limit", type=_positive(int), default=1000)
+    listing.add_argument("--limit", type=_positive(int), default=1000, help="at most so many (1000)")
+    replaying.add_argument("--limit", type=_positive(int), help="at most so many; without it all that match")
 
 
 def _add_eval(add: Callable[..., argparse.ArgumentParser]) -> None:

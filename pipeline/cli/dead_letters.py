@@ -2,25 +2,33 @@
 
 import argparse
 import json
+import sys
 from datetime import UTC, datetime
 
 from pipeline import bootstrap
 from pipeline.errors import RolestreamError, SettingsInvalid
 from pipeline.ports import Wanted
 from pipeline.settings import Settings
+from schemas.events import DeadLetter
+
+#: How many letters are held at once while they are replayed: each may be large.
+_AT_ONCE = 50
 
 
 async def listed(arguments: argparse.Namespace, settings: Settings) -> int:
     """List dead letters, oldest first, one a line."""
-    for letter in await bootstrap.read_dead_letters(settings, _wanted(arguments), arguments.limit):
+    found = await bootstrap.read_dead_letters(settings, _wanted(arguments), arguments.limit + 1, in_brief=True)
+    for letter in found[: arguments.limit]:
         failed = letter.create_time.isoformat(timespec="seconds")
         print(f"{letter.letter_id}  {failed}  {_shown(letter.key)}  {letter.exception}: {letter.message}")
+    if len(found) > arguments.limit:
+        print(f"there are more than these {arguments.limit}: see --limit", file=sys.stderr)
     return 0
 
 
 async def show(arguments: argparse.Namespace, settings: Settings) -> int:
     """Show one dead letter with its record and stack trace, as JSON."""
-    found = await bootstrap.read_dead_letters(settings, Wanted(letter_id=arguments.id), 1)
+    found = await bootstrap.read_dead_letters(settings, Wanted(letter_ids=[arguments.id]), 1)
     if not found:
         raise RolestreamError(f"there is no dead letter {arguments.id!r}; `rolestream dead-letters list` lists them")
     shown = found[0].model_dump(mode="json", by_alias=True, exclude={"key", "value", "headers"})
@@ -31,21 +39,29 @@ async def show(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def replay(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Send dead letters to their topics again; safe to repeat."""
+    """Send dead letters to their topics again; what fails again becomes a new one."""
     wanted = _wanted(arguments)
     if wanted == Wanted() and not arguments.all:
         raise SettingsInvalid("say which: --id, --topic, --key, --since, --until, or --all")
-    letters = await bootstrap.read_dead_letters(settings, wanted, arguments.limit)
-    if not arguments.dry_run:
-        await bootstrap.replay(settings, letters)
-    for letter in letters:
-        print(f"{'would replay' if arguments.dry_run else 'replayed'} {letter.letter_id} to {letter.source_topic}")
+    found = await bootstrap.read_dead_letters(settings, wanted, arguments.limit, in_brief=True)
+    if arguments.dry_run:
+        for letter in found:
+            print(f"would replay {letter.letter_id} to {letter.source_topic}")
+        return 0
+    for start in range(0, len(found), _AT_ONCE):
+        named = Wanted(letter_ids=[letter.letter_id for letter in found[start : start + _AT_ONCE]])
+        await bootstrap.replay(settings, await bootstrap.read_dead_letters(settings, named, None), _tell)
     return 0
+
+
+def _tell(letter: DeadLetter) -> None:
+    print(f"replayed {letter.letter_id} to {letter.source_topic}", flush=True)
 
 
 def _wanted(arguments: argparse.Namespace) -> Wanted:
     key = None if arguments.key is None else arguments.key.encode()
-    return Wanted(arguments.id, arguments.topic, key, arguments.since, arguments.until)
+    ids = None if arguments.id is None else [arguments.id]
+    return Wanted(ids, arguments.topic, key, arguments.since, arguments.until)
 
 
 def _shown(data: bytes | None) -> str:

@@ -11,6 +11,7 @@ from pipeline import bootstrap
 from pipeline.errors import SettingsInvalid
 from pipeline.evaluation import Case, Figures, asked, evaluate, given
 from pipeline.evaluation.cases import read_case
+from pipeline.lines import numbered_lines
 from pipeline.settings import Settings
 
 
@@ -53,17 +54,12 @@ def _progress_of(cases: Sequence[Case]) -> Callable[[Figures], None]:
 
 def _read(path: Path, *, extractions: bool) -> list[Case]:
     """One case a line; raises SettingsInvalid naming the line that is none."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise SettingsInvalid(f"the file {path} cannot be read: {exc}") from exc
     cases = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                cases.append(read_case(line, extractions=extractions))
-            except ValueError as exc:
-                raise SettingsInvalid(f"{path}, line {number}: no case: {exc}") from exc
+    for number, line in numbered_lines(path):
+        try:
+            cases.append(read_case(line, extractions=extractions))
+        except ValueError as exc:
+            raise SettingsInvalid(f"{path}, line {number}: no case: {exc}") from exc
     return cases
 
 

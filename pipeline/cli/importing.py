@@ -13,6 +13,7 @@ from pydantic import AfterValidator, StringConstraints, ValidationError
 
 from pipeline.client import Client, connect
 from pipeline.errors import BadEvent, SettingsInvalid
+from pipeline.lines import numbered_lines
 from pipeline.settings import Settings
 from schemas.events import derived_id
 from schemas.wire import MAX_TEXT, ConversationId, Identifier, Moment, QuestionId, UserId, Wire
@@ -131,16 +132,10 @@ def _read(path: Path) -> tuple[list[list[_Turn]], int]:
 
     Raises SettingsInvalid naming the lines that are wrong.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise SettingsInvalid(f"the file {path} cannot be read: {exc}") from exc
     conversations: dict[str, list[_Turn]] = {}
     seen: set[_Line] = set()
     wrong, passed_over = [], 0
-    for number, text in enumerate(lines, 1):
-        if not text.strip():
-            continue
+    for number, text in numbered_lines(path):
         try:
             line = _Line.model_validate_json(text, extra="ignore")
             if line not in seen:  # the same message twice is one

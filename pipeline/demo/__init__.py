@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pipeline import bootstrap
 from pipeline.client import Client, connect
 from pipeline.errors import RolestreamError, SettingsInvalid
+from pipeline.lines import numbered_lines
 from pipeline.settings import Settings
 from schemas.events import AnswerReady, GuidanceIssued, QuestionAsked
 
@@ -45,17 +46,12 @@ def _packaged(name: str) -> Path:
 
 def read_script(path: Path) -> list[QuestionAsked]:
     """One JSON question a line; conversation and user may be left out. Raises SettingsInvalid naming the line."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise SettingsInvalid(f"the script {path} cannot be read: {exc}") from exc
     questions = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                questions.append(_question(line))
-            except (ValueError, RecursionError) as exc:
-                raise SettingsInvalid(f"{path}, line {number}: {_first_error(exc)}") from exc
+    for number, line in numbered_lines(path):
+        try:
+            questions.append(_question(line))
+        except (ValueError, RecursionError) as exc:
+            raise SettingsInvalid(f"{path}, line {number}: {_first_error(exc)}") from exc
     if not questions:
         raise SettingsInvalid(f"the script {path} holds no question")
     return questions

@@ -1,5 +1,6 @@
-"""One turn as a track entry, and the memory that an entry holds."""
+"""One turn as a track entry, the memory that an entry holds, and which entry still stands."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from pipeline.domain.arbitration import Outcome
@@ -59,3 +60,8 @@ def memory_of(entry: TrackEntry) -> RoleMemory:
         confidence_score=entry.conversation_analysis.confidence_score,
         user_overview=entry.user_overview,
     )
+
+
+def standing(entries: Iterable[TrackEntry], epoch: int) -> TrackEntry | None:
+    """Of some entries, newest first, the first that builds on nothing up to the epoch, where the memory was erased."""
+    return next((entry for entry in entries if entry.since > epoch), None)

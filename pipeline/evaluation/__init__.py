@@ -5,19 +5,17 @@ from typing import Any, cast
 
 from pipeline.domain.arbitration import arbitrate, failed
 from pipeline.domain.extraction import read_extraction
+from pipeline.domain.proposals import PREFERENCES
 from pipeline.domain.similarity import lexical
 from pipeline.evaluation.cases import Case
 from pipeline.evaluation.expectations import Turn, checks, over_bounds
 from pipeline.evaluation.figures import Figures
-from pipeline.ports import Json, Model, Similarity
+from pipeline.ports import Json, Model, Policy
 from pipeline.processors.role_extraction import Extracted, extract
 from schemas.role import RoleMemory
 from schemas.wire import QuestionId
 
 __all__ = ["Case", "Figures", "Read", "asked", "evaluate", "given"]
-
-PREFERENCES = ("detailLevel", "contentDepth", "responseFormat")
-DEFAULT_THRESHOLD = 0.8
 
 #: Extracts a turn of a case, read with the questions before it, oldest first.
 Read = Callable[[dict[str, Any], Sequence[str]], Awaitable[Extracted]]
@@ -52,8 +50,6 @@ async def evaluate(
     cases: Iterable[Case],
     read: Read,
     *,
-    similarity: Similarity = lexical,
-    threshold: float = DEFAULT_THRESHOLD,
     progress: Callable[[Figures], None] = lambda _: None,
 ) -> Figures:
     """Run every case through extraction and arbitration, and count the expectations that hold.
@@ -62,7 +58,7 @@ async def evaluate(
     """
     figures = Figures()
     for case in cases:
-        turns = await _run(case, read, figures, similarity, threshold)
+        turns = await _run(case, read, figures)
         for number, turn in enumerate(turns, 1):
             if sizes := over_bounds(turn.outcome.memory):
                 figures.fail(case, number, turn, sizes)
@@ -75,7 +71,7 @@ async def evaluate(
     return figures
 
 
-async def _run(case: Case, read: Read, figures: Figures, similarity: Similarity, threshold: float) -> list[Turn]:
+async def _run(case: Case, read: Read, figures: Figures) -> list[Turn]:
     memory: RoleMemory | None = None
     questions: list[str] = []
     turns: list[Turn] = []
@@ -90,8 +86,8 @@ async def _run(case: Case, read: Read, figures: Figures, similarity: Similarity,
                 extracted.extraction,
                 question_id=QuestionId(f"{case['id']}:{number}"),
                 turn=number,
-                similarity=similarity,
-                threshold=threshold,
+                similarity=lexical,
+                threshold=Policy().similarity_threshold,
             )
         turns.append(Turn(outcome, memory.confidence_score if memory else 0.0))
         memory = outcome.memory

@@ -120,7 +120,7 @@ async def _log_answer(event: AnswerReady, services: Services) -> None:
         text=_masked(event.text, services),
         question_id=event.question_id,
         turn=question.turn,
-        create_time=services.clock(),
+        create_time=question.create_time if _is_old(question) else services.clock(),
         record_time=question.record_time,
         raw_text=_raw(event.text, services),
     )
@@ -128,6 +128,12 @@ async def _log_answer(event: AnswerReady, services: Services) -> None:
         await services.store.add_message(message)
     except AlreadyStored:
         await services.store.replace_failed_message(message)
+
+
+def _is_old(question: Message) -> bool:
+    """Whether it was only logged, and said when it was asked: its answer is of that time, too."""
+    turn = TurnLogged.from_stored(question.event or "")
+    return turn.mode == "log" and turn.asked_at is not None
 
 
 async def _question_of(event: AnswerReady, services: Services) -> Message:

@@ -1,7 +1,6 @@
 """Report generation: writes the answer or report that the guidance shapes, and stores it before it is published."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,10 +11,11 @@ from pipeline.domain.guidance import compose_guidance, preferences_in_force
 from pipeline.domain.ids import answer_id
 from pipeline.domain.recall import Recalled, recall
 from pipeline.domain.report import read_report, report_markdown
+from pipeline.domain.track import standing
 from pipeline.errors import AlreadyStored, BadEvent, ModelFailed
 from pipeline.ports import AnswerRequest, Failure, Output, Record, Reply, Said, Services
 from schemas.documents import Message
-from schemas.events import AnswerReady, Cost, GuidanceIssued, ReportReady, TurnLogged
+from schemas.events import AnswerReady, Cost, GuidanceIssued, ReportReady, TurnLogged, stored_answer
 from schemas.features import UserFeature
 from schemas.role import CommunicationPreferences, GuideScope
 
@@ -73,7 +73,7 @@ async def _again(message: Message, event: GuidanceIssued | TurnLogged, services:
     """What was published for a turn before; nothing where a client's own model has answered."""
     if message.event is None:
         return []
-    answer = _read_answer(message.event)
+    answer = stored_answer(message.event)
     scope = event.guide_scope if isinstance(event, GuidanceIssued) else services.policy.guide_scope
     await _note_guided(answer, scope, services)
     return _outputs(answer)
@@ -102,7 +102,7 @@ async def _known_before(turn: TurnLogged, services: Services) -> _Guiding:
         services.store.conversation(turn.conversation_id),
         _features(turn, services),
     )
-    known = next((entry for entry in track if conversation is None or entry.since > conversation.epoch), None)
+    known = standing(track, conversation.epoch if conversation else 0)
     recalled = recall(
         features,
         turn.text,
@@ -185,7 +185,7 @@ async def _stored(turn: TurnLogged, answer: AnswerReady, scope: GuideScope, serv
             raise  # the turn is another question's
         if stored.event is None:
             return []
-        answer = _read_answer(stored.event)
+        answer = stored_answer(stored.event)
     await _note_guided(answer, scope, services)
     return _outputs(answer)
 
@@ -194,9 +194,3 @@ async def _note_guided(answer: AnswerReady, scope: GuideScope, services: Service
     """Under scope ONCE the first answer that used guidance is the last; a replay notes it again."""
     if scope == "ONCE" and answer.guidance_turn is not None and answer.turn is not None:
         await services.store.note_guided(answer.conversation_id, answer.turn)
-
-
-def _read_answer(event: str) -> AnswerReady:
-    """The answer as it was published: a report is told by its title."""
-    kind = ReportReady if "title" in json.loads(event) else AnswerReady
-    return kind.from_stored(event)

@@ -63,8 +63,8 @@ class Caller:
 class Access:
     """Knows the keys. Without any, whoever calls from this machine, under one of our own names, may everything."""
 
-    def __init__(self, keys: Sequence[Key], hosts: Collection[str] = ("localhost",), origins: Collection[str] = ()):
-        self._keys, self._hosts, self._origins = tuple(keys), frozenset(hosts), frozenset(origins)
+    def __init__(self, keys: Sequence[Key], origins: Collection[str] = ()):
+        self._keys, self._origins = tuple(keys), frozenset(origins)
 
     def key(self, authorization: str | None) -> Key | None:
         """The key of an Authorization header; every one is compared, so that the time taken tells nothing."""
@@ -87,7 +87,7 @@ class Access:
 
     def accepts_host(self, host: str) -> bool:
         """Whether a request under that Host header is meant for us, and no name that others let point here."""
-        return bool(self._keys) or _name(host) in self._hosts or _is_loopback(_name(host))
+        return bool(self._keys) or _name(host) == "localhost" or _is_loopback(_name(host))
 
     def accepts_origin(self, origin: str, host: str) -> bool:
         """Whether a page of that origin may change something: ours, as the Host header names us, or an allowed one."""
@@ -128,8 +128,7 @@ def _with_scope(scope: Scope | None) -> Callable[..., Awaitable[Caller]]:
     return caller
 
 
-reads, writes, administers = _with_scope("read"), _with_scope("write"), _with_scope("admin")
+reads, writes = _with_scope("read"), _with_scope("write")
 Anyone = Annotated[Caller, Depends(_with_scope(None))]
 Reader = Annotated[Caller, Depends(reads)]
 Writer = Annotated[Caller, Depends(writes)]
-Administrator = Annotated[Caller, Depends(administers)]

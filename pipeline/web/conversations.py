@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from pipeline.domain.track import standing
 from pipeline.web.access import Reader
 from pipeline.web.envelope import Envelope, ok
 from pipeline.web.items import conversation_item, message_item, track_item
@@ -107,7 +108,7 @@ async def read_track(
 async def _believed(conversation: Conversation, parts: PartsOf) -> TrackEntry | None:
     """The newest entry, unless what it builds on was erased."""
     newest = await parts.store.track(conversation.conversation_id, None, 1)
-    return next((entry for entry in newest if entry.since > conversation.epoch), None)
+    return standing(newest, conversation.epoch)
 
 
 @router.get("/api/user/memory/latest", summary="Read what is believed now; null before anything is")

@@ -131,11 +131,6 @@ class Hub:
                 if not self._streams[name]:
                     del self._streams[name]
 
-    @property
-    def is_heard(self) -> bool:
-        """Whether any stream is open."""
-        return bool(self._streams)
-
     def note_asked(self, question_id: str, conversation_id: str, user_id: str) -> None:
         """Remember that a question was asked, before it is published."""
         self._note(question_id, conversation_id, user_id).refused = None

@@ -1,7 +1,5 @@
 """What is stored, as the API shows it."""
 
-import json
-
 from pipeline.web.shapes import (
     AssistantMessage,
     ConversationItem,
@@ -12,7 +10,7 @@ from pipeline.web.shapes import (
     UserMessage,
 )
 from schemas.documents import Conversation, Message
-from schemas.events import AnswerReady, Cost, GuidanceIssued, ReportReady
+from schemas.events import AnswerReady, Cost, GuidanceIssued, ReportReady, stored_answer
 from schemas.features import UserFeature
 from schemas.role import TrackEntry
 from schemas.wire import QuestionId, UserId
@@ -46,8 +44,7 @@ def answer_event(message: Message) -> AnswerReady | ReportReady:
             status=message.status,
             turn=message.turn,
         )
-    kind = ReportReady if "title" in json.loads(message.event) else AnswerReady
-    return kind.from_stored(message.event)
+    return stored_answer(message.event)
 
 
 def track_item(entry: TrackEntry) -> TrackItem:

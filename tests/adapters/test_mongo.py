@@ -11,6 +11,7 @@ from motor.motor_asyncio import AsyncIOMotorClient
 from pipeline.adapters.embedded import Services
 from pipeline.adapters.mongo import Database, MongoStore
 from pipeline.errors import AlreadyStored, Outage, SettingsInvalid
+from pipeline.ports import Wanted
 from schemas.documents import Message
 from schemas.events import DeadLetter
 from schemas.role import TrackEntry
@@ -228,6 +229,10 @@ async def test_a_dead_letter_is_stored_once(store: MongoStore, services: Service
     (document,) = await client[names.database]["dead_letters"].find().to_list(None)
     client.close()
     assert (document["key"], document["value"], document["headers"]) == (b"\x00k", b"\xff\x00", [["h", b"v"]])
+    assert await store.dead_letters(Wanted(letter_ids=["another", letter.letter_id]), None) == [letter]
+    for letter_id in ("another", letter.letter_id, letter.letter_id):
+        await store.remove_dead_letter(letter_id)
+    assert await store.dead_letters(Wanted(), None) == []
 
 
 async def test_preparing_twice_is_harmless(services: Services, names: Names) -> None:

@@ -221,7 +221,7 @@ async def measures(pairs: Sequence[Pair], base_url: str | None, model: str) -> l
             found += await by_vectors("embeddings", pairs, served(client, model), texts_a_call=64)
     except openai.OpenAIError as exc:
         print(f"without embeddings: {type(exc).__name__}")
-    judge = OpenAIModel(base_url=base_url, api_key=key, extraction_name=model, answer_name=model)
+    judge = OpenAIModel(base_url=base_url, api_key=key, extraction_name=model, answer_name=model, timeout=60, retries=2)
     try:
         found.append(await by_help(pairs, judge))
     except ModelFailed as exc:

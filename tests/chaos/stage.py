@@ -185,7 +185,7 @@ async def staged(
         stack.callback(client.close)
         documents = client[names.database]
         replicas = min(3, len(cluster.nodes))
-        await create_topics(Connection(cluster.brokers, names.topic_prefix), partitions, replicas)
+        await create_topics(Connection(cluster.brokers, names.topic_prefix), partitions, replicas, 1)
         patience = PATIENCE + max(scale.outage, scale.trouble)
         witness = Witness(cluster.brokers, names.topic_prefix, partitions, patience)
         load = Load(cluster.brokers, names.topic_prefix, scale.turns, witness.room)

@@ -39,6 +39,15 @@ def test_a_question_needs_conversation_user_and_text_alone() -> None:
     assert (question.mode, question.question_id, question.asked_at, question.sources) == ("auto", None, None, [])
 
 
+def test_what_is_wrong_is_told_without_the_words() -> None:
+    """An error names field and fault, so that no stack trace in a log quotes a user."""
+    with pytest.raises(ValidationError) as failure:
+        asked(text=["I am a nurse"], userId="")
+    assert "text" in str(failure.value)
+    assert "valid string" in str(failure.value)
+    assert "nurse" not in str(failure.value)
+
+
 def test_names_are_camel_case_on_the_wire() -> None:
     """No event and no nested model leaves in snake_case."""
     turn = TurnLogged(

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from pipeline.domain.arbitration import Outcome, failed
-from pipeline.domain.track import entry_of, memory_of
+from pipeline.domain.track import entry_of, memory_of, standing
 from schemas.events import RoleExtracted
 from schemas.role import Extraction, TrackEntry
 from schemas.wire import ConversationId, QuestionId, UserId
@@ -78,3 +78,15 @@ def test_a_failed_turn_has_an_entry_with_the_memory_unchanged() -> None:
     assert (entry.decision, entry.identity_decision, entry.turn) == ("FAILED", "FAILED", 2)
     assert memory_of(entry) == memory_of(before)
     assert entry.update_time == before.update_time
+
+
+def test_an_entry_stands_that_builds_on_nothing_erased() -> None:
+    """The newest of them, by the first turn that each builds on; none where all of them do."""
+    first, second, third = (
+        entry.model_copy(update={"since": since})
+        for entry, since in zip(_entries(*[heard("nurse")] * 3), (1, 2, 2), strict=True)
+    )
+    newest_first = [third, second, first]
+    assert [standing(newest_first, epoch) for epoch in (0, 1, 2)] == [third, third, None]
+    assert standing([first, third], 1) == third
+    assert standing([], 0) is None

@@ -1,8 +1,12 @@
 """Dead letters can be looked at and replayed: what failed is tried anew, and nothing else changes."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from pipeline import bootstrap
 from pipeline.adapters.embedded import Services
+from pipeline.ports import Wanted
+from schemas.events import DeadLetter
 from tests.conftest import Names
 from tests.deployment import ANSWERING, deployed, settings_for, working
 from tests.integration.test_cli import environment, run
@@ -29,6 +33,7 @@ async def test_a_late_replay_rewrites_its_own_turn_alone(services: Services, nam
             is_well = True
             await here.ask(TEACHER, questionId="q2")
             await here.records("answers", 2)
+            letters = await bootstrap.read_dead_letters(settings, Wanted(), None)
             before = await here.documents("role_tracks")
             assert [entry["decision"] for entry in before] == ["FAILED", "CREATE"]
 
@@ -46,10 +51,70 @@ async def test_a_late_replay_rewrites_its_own_turn_alone(services: Services, nam
             assert after[1] == before[1]
 
             calls = len(model.calls)
-            await run("dead-letters", "replay", "--all", env=env, cwd=tmp_path)
+            assert await run("dead-letters", "replay", "--all", env=env, cwd=tmp_path) == (0, "", "")
+            await bootstrap.replay(settings, letters)  # as after an end between the sending and the removal
             await here.records("answers", 5)
             assert await here.documents("role_tracks") == after
             assert len(model.calls) == calls
+
+
+async def test_a_letter_that_fails_again_stays_one(services: Services, names: Names, tmp_path: Path) -> None:
+    """Each replay takes the letter away, and its failure leaves a new one, however often all are replayed."""
+    settings = settings_for(services, names)
+    async with deployed(settings) as here, working(settings, "conversation-logging"):
+        await here.publish("questions", b"\xffnot json", key=b"c")
+        await here.records("dead-letters", 1)
+        seen = set()
+        for times in range(1, 4):
+            (letter,) = await here.documents("dead_letters")
+            seen.add(letter["_id"])
+            code, out, _ = await run("dead-letters", "replay", "--all", env=environment(settings), cwd=tmp_path)
+            assert (code, out) == (0, f"replayed {letter['_id']} to questions\n")
+            await here.records("dead-letters", times + 1)
+        assert len(seen) == 3
+        assert len(await here.documents("dead_letters")) == 1
+
+
+async def test_all_are_more_than_a_list_shows(services: Services, names: Names, tmp_path: Path) -> None:
+    """A list says that there are more, and is without their values; a replay of all takes them all, oldest first."""
+    settings, count = settings_for(services, names), 1002
+    env = environment(settings)
+    async with deployed(settings) as here:
+        failed = datetime(2026, 5, 1, tzinfo=UTC)
+        letters = [
+            DeadLetter(
+                processor="p",
+                source_topic="turns",
+                source_partition=0,
+                source_offset=count - number,
+                exception="BadEvent",
+                message="no",
+                record_time=failed,
+                create_time=failed + timedelta(seconds=number),
+                value=b"its value",
+            )
+            for number in range(count)
+        ]
+        stored = [{"_id": letter.letter_id, **letter.model_dump(by_alias=True)} for letter in letters]
+        await here.database["dead_letters"].insert_many(stored)
+
+        code, out, err = await run("dead-letters", "list", env=env, cwd=tmp_path)
+        assert (code, len(out.splitlines())) == (0, 1000)
+        assert err == "there are more than these 1000: see --limit\n"
+        assert await run("dead-letters", "list", "--limit", "1002", "--topic", "features", env=env, cwd=tmp_path) == (
+            0,
+            "",
+            "",
+        )
+        brief = await bootstrap.read_dead_letters(settings, Wanted(), 2, in_brief=True)
+        assert brief == [letter.model_copy(update={"value": None}) for letter in letters[:2]]
+
+        code, out, _ = await run("dead-letters", "replay", "--all", "--limit", "2", "--dry-run", env=env, cwd=tmp_path)
+        assert out.splitlines() == [f"would replay {letter.letter_id} to turns" for letter in letters[:2]]
+        code, out, _ = await run("dead-letters", "replay", "--all", env=env, cwd=tmp_path)
+        assert out.splitlines() == [f"replayed {letter.letter_id} to turns" for letter in letters]
+        assert await here.documents("dead_letters") == []
+        assert len(await here.records("turns", count)) == count
 
 
 async def test_dead_letters_are_listed_and_shown(services: Services, names: Names, tmp_path: Path) -> None:

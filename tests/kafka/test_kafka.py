@@ -8,12 +8,24 @@ import sys
 from pathlib import Path
 
 import pytest
+from aiokafka.admin import NewPartitions
 
+from pipeline.adapters.kafka.listener import KafkaListener
 from pipeline.adapters.kafka.publisher import KafkaPublisher
 from pipeline.adapters.kafka.topics import create_topics
 from pipeline.errors import Unavailable
 from tests.conftest import Names
-from tests.kafka.clients import QUESTION, connection_to, consume, make_topic, produce, replicas_of, until, work
+from tests.kafka.clients import (
+    QUESTION,
+    administration,
+    connection_to,
+    consume,
+    make_topic,
+    produce,
+    replicas_of,
+    until,
+    work,
+)
 from tests.kafka.cluster import Cluster
 from tests.kafka.distribution import jars, java
 
@@ -108,7 +120,7 @@ async def test_an_outage_is_said_once_when_nothing_is_published(
 async def test_a_worker_outlives_its_broker(kafka: Cluster, names: Names) -> None:
     """A Faust worker that runs when its broker is killed goes on by itself once the broker is back."""
     connection = connection_to(kafka, "SASL_PLAINTEXT", names)
-    await create_topics(connection, 1, 1)
+    await create_topics(connection, 1, 1, 1)
     processed: list[bytes | None] = []
     enough = asyncio.Event()
     worker = asyncio.create_task(work(connection, lambda record: processed.append(record.value), enough))
@@ -121,6 +133,25 @@ async def test_a_worker_outlives_its_broker(kafka: Cluster, names: Names) -> Non
     await until(lambda: b"after" in processed)
     enough.set()
     await worker
+
+
+async def test_a_topic_that_is_extended_is_heard_whole(kafka: Cluster, names: Names) -> None:
+    """A listener learns of the new partition by itself, and misses nothing of the old one meanwhile."""
+    heard: list[object] = []
+    connection = connection_to(kafka, "PLAINTEXT", names)
+    await create_topics(connection, 1, 1, 1)
+    listener = KafkaListener(connection, ("questions",), heard.append, heard.append, extended_after=0.5)
+    await listener.start()
+    topic, asked = f"{names.topic_prefix}questions", [QUESTION.model_copy(update={"text": f"{n}?"}) for n in range(60)]
+    try:
+        async with administration(kafka.brokers) as client:
+            await client.create_partitions({topic: NewPartitions(2)})
+        for start in range(0, len(asked), 20):  # each time by a producer that may know of the new partition
+            await produce(kafka.brokers, topic, [question.to_json() for question in asked[start : start + 20]])
+        await until(lambda: len(heard) >= len(asked))
+    finally:
+        await listener.stop()
+    assert sorted(map(str, heard)) == sorted(map(str, asked))
 
 
 async def test_nothing_outlives_a_killed_process() -> None:

@@ -38,7 +38,7 @@ async def listen(connection: Connection) -> None:
 
 
 USES: dict[str, Callable[[Connection], Awaitable[object]]] = {
-    "create_topics": lambda connection: create_topics(connection, 1, 1),
+    "create_topics": lambda connection: create_topics(connection, 1, 1, 1),
     "publish": publish,
     "listen": listen,
     "work": lambda connection: work(connection, lambda record: None, asyncio.Event()),
@@ -58,7 +58,7 @@ async def test_settings_are_all_it_takes(kafka: Cluster, names: Names, listener:
         processed.append(record)
         enough.set()
 
-    assert len(await create_topics(connection, 1, 1)) == len(TOPICS)
+    assert len(await create_topics(connection, 1, 1, 1)) == len(TOPICS)
     ears = KafkaListener(connection, ("questions",), heard.append, print)
     await ears.start()
     try:
@@ -122,7 +122,7 @@ async def test_a_broker_that_hangs_up_is_an_outage_with_a_hint(
 async def test_a_user_without_rights_is_told_so(kafka: Cluster, names: Names, use: str) -> None:
     """A login that may neither create nor write topics is a matter of settings, and not waited out."""
     if use == "publish":
-        await create_topics(connection_to(kafka, "SASL_SSL", names), 1, 1)
+        await create_topics(connection_to(kafka, "SASL_SSL", names), 1, 1, 1)
     stranger = connection_to(kafka, "SASL_SSL", names, **kafka.settings("SASL_SSL", user=STRANGER))
     with pytest.raises(SettingsInvalid, match=r"TopicAuthorizationFailedError.*: check its ACLs"):
         await USES[use](stranger)
@@ -131,7 +131,7 @@ async def test_a_user_without_rights_is_told_so(kafka: Cluster, names: Names, us
 @pytest.mark.parametrize(("right", "missing"), [("Read", "Group"), ("Describe", "Topic")])
 async def test_a_worker_without_rights_is_told_so(kafka: Cluster, names: Names, right: str, missing: str) -> None:
     """A worker that may not join its group or read its topic ends and says so; Faust alone waits for ever."""
-    await create_topics(connection_to(kafka, "SASL_SSL", names), 1, 1)
+    await create_topics(connection_to(kafka, "SASL_SSL", names), 1, 1, 1)
     await asyncio.to_thread(kafka.allow, STRANGER, "topic", names.topic_prefix, right)
     if missing == "Topic":
         await asyncio.to_thread(kafka.allow, STRANGER, "group", names.topic_prefix)

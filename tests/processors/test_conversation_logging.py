@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from pipeline.adapters.embedded import Services
+from pipeline.domain.context import context_of
 from pipeline.domain.ids import answer_id
 from pipeline.errors import BadEvent
 from pipeline.ports import Policy
@@ -184,6 +186,24 @@ async def test_a_clients_own_answer_joins_the_conversation_once(here: Here) -> N
         assert await handle(answer, ANSWERS, here.worker()) == []
     kept = {"role": "ASSISTANT", "messageId": answer_id("q1"), "createTime": NOW}
     assert (await here.store.messages(C, 1, 9))[1:] == [said(1, "Hello, nurse.", **kept)]
+
+
+async def test_an_old_answer_is_of_the_time_of_its_question(here: Here) -> None:
+    """An old conversation that is taken in today is over: a question of today has nothing of it as its context."""
+    old = datetime(2020, 2, 2, tzinfo=UTC)
+    await handle(asked(mode="log", askedAt=old), QUESTIONS, here.worker())
+    await handle(CLIENTS, ANSWERS, here.worker())
+    messages = await here.store.messages(C, 1, 9)
+    assert [message.create_time for message in messages] == [old, old]
+    assert context_of(messages, NOW, Policy().idle, 6) == []
+
+
+@pytest.mark.parametrize("fields", [{"mode": "log"}, {"mode": "answer", "askedAt": datetime(2020, 2, 2, tzinfo=UTC)}])
+async def test_an_answer_of_today_is_of_today(here: Here, fields: dict[str, Any]) -> None:
+    """To a question without a time of its own, or one that is answered now, whatever its client's clock says."""
+    await handle(asked(**fields), QUESTIONS, here.worker())
+    await handle(CLIENTS, ANSWERS, here.worker())
+    assert (await here.store.messages(C, 1, 9))[1].create_time > NOW
 
 
 async def test_a_clients_own_answer_takes_the_place_of_a_failed_one(here: Here) -> None:

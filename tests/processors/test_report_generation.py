@@ -244,7 +244,7 @@ async def test_a_turn_that_was_never_logged_is_a_bad_event(here: Here) -> None:
 
 @pytest.mark.parametrize(
     ("question", "label"),
-    [("我的目标是什么？", "记得与此有关的：目标：做一个项目"), ("What is my target?", "this: Goal: 做一个项目")],
+    [("我的目标是什么？", "已知与此有关的：目标：做一个项目"), ("What is my target?", "this: Goal: 做一个项目")],
 )
 async def test_offline_a_goal_is_named_in_the_language_of_the_question(here: Here, question: str, label: str) -> None:
     """Whatever the sentence says that it is kept in, no name of a slot of ours is in the answer."""

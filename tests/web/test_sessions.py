@@ -11,7 +11,7 @@ from schemas.events import QuestionAsked
 from tests.processors.factories import guidance, turn
 from tests.web.calling import calling, key
 from tests.web.test_questions import events_in
-from tests.web.world import NOW, World, of
+from tests.web.world import NOW, World, is_heard, of
 
 M = "/api/user/memory"
 ADA, BOB, BOTH, ALL = "key-of-ada-alone", "key-of-bob-alone", "key-of-ada-and-bob", "key-of-all-users"
@@ -56,7 +56,7 @@ async def all_that_is_told(client: httpx.AsyncClient, world: World, name: str, s
         told.append(await client.get(f"{M}/{route}", params=here | {"user_id": "bob"}))
     told += [await client.get(f"/api/answers/{question}", params=here) for question in ("q1", "q9")]
     streaming = asyncio.create_task(client.get("/api/events", params=here | {"within": "1"}))
-    while not world.hub.is_heard:
+    while not is_heard(world.hub):
         await asyncio.sleep(0)
     for user in ("ada", "bob"):
         world.hub.hear(turn(2, conversationId=stored, userId=user))
@@ -147,7 +147,7 @@ async def test_a_key_of_several_users_says_whose(world: World) -> None:
             assert of(await client.get("/api/answers/q1", params=here))["userId"] == user
             assert (await client.get(f"{M}/conversation", params=here)).status_code == 200
             reading = asyncio.create_task(client.get("/api/events", params=here | {"within": "1"}))
-            while not world.hub.is_heard:
+            while not is_heard(world.hub):
                 await asyncio.sleep(0)
             for name, owner in (("ward", "ada"), (asked.conversation_id, "bob")):
                 world.hub.hear(turn(2, conversationId=name, userId=owner))
@@ -213,7 +213,7 @@ async def test_a_key_of_all_users_finds_by_either_name(world: World) -> None:
         world.hub.note_asked("q9", stored["bob", "bob"], "bob")
         assert (await client.get("/api/answers/q9?session_id=bob")).status_code == 202
         reading = asyncio.create_task(client.get("/api/events?session_id=bob&within=1"))
-        while not world.hub.is_heard:
+        while not is_heard(world.hub):
             await asyncio.sleep(0)
         world.hub.hear(turn(2, conversationId=stored["bob", "bob"], userId="bob"))
         assert len(events_in((await reading).text)) == 1

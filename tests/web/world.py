@@ -64,6 +64,11 @@ class Worker:
     replay = publish_dead_letter
 
 
+def is_heard(hub: Hub) -> bool:
+    """Whether any stream is open."""
+    return bool(hub._streams)
+
+
 @dataclass
 class World:
     """What a test calls, and what stands behind it."""

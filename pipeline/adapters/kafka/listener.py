@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import RecordTooLargeError
 
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.errors import Outage
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 
 #: Seconds for the consumer's end; without a broker it takes longer.
 _STOP_TIMEOUT = 1.0
+#: Seconds until partitions that a topic was extended by are known.
+_EXTENDED_AFTER = 60.0
 
 
 class KafkaListener:
@@ -30,8 +33,11 @@ class KafkaListener:
         topics: Sequence[TopicName],
         heard: Callable[[Wire], None],
         failed: Callable[[Exception], None],
+        *,
+        extended_after: float = _EXTENDED_AFTER,
     ) -> None:
         self._connection, self._topics, self._heard, self._failed = connection, topics, heard, failed
+        self._look_every_ms = round(extended_after * 1000)
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -42,6 +48,7 @@ class KafkaListener:
             auto_offset_reset="latest",
             enable_auto_commit=False,
             fetch_max_wait_ms=self._connection.fetch_max_wait_ms,
+            metadata_max_age_ms=self._look_every_ms,
         )
         try:
             async with self._connection.explained():
@@ -73,13 +80,35 @@ class KafkaListener:
             self._failed(exc)
 
     async def _hear_all(self) -> None:
-        prefix = self._connection.prefix
-        async for record in self._consumer:
-            topic = BY_NAME[record.topic.removeprefix(prefix)]
-            try:
-                self._heard(_event(topic, record))
-            except (ValueError, KeyError, TypeError):
-                log.debug("passing over a record that is no %s", topic.event.__name__)
+        while True:
+            with suppress(RecordTooLargeError):  # the consumer goes on after it
+                for records in (await self._consumer.getmany(timeout_ms=self._look_every_ms)).values():
+                    for record in records:
+                        self._hear(record)
+            await self._take_on()
+
+    def _hear(self, record: Any) -> None:
+        topic = BY_NAME[record.topic.removeprefix(self._connection.prefix)]
+        try:
+            self._heard(_event(topic, record))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            log.debug("passing over a record that is no %s", topic.event.__name__)
+
+    async def _take_on(self) -> None:
+        """Hear from their beginning the partitions that are new, as far as the consumer has learnt of them."""
+        heard, names = self._consumer.assignment(), [self._connection.prefix + topic for topic in self._topics]
+        there = {
+            TopicPartition(name, partition)
+            for name in names
+            for partition in self._consumer.partitions_for_topic(name) or ()
+        }
+        if there <= heard:
+            return
+        places = {partition: await self._consumer.position(partition) for partition in heard}
+        places |= dict.fromkeys(there - heard, 0)
+        self._consumer.assign([*places])
+        for partition, offset in places.items():  # at once, before the consumer takes the end for its place
+            self._consumer.seek(partition, offset)
 
     async def stop(self) -> None:
         if self._task is not None:

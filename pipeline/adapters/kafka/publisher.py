@@ -91,12 +91,12 @@ class KafkaPublisher:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._producer.stop(), _STOP_TIMEOUT)
 
-    async def publish(self, event: Wire, headers: Mapping[str, bytes], *, time: datetime | None = None) -> None:
+    async def publish(self, event: Wire, headers: Mapping[str, bytes]) -> None:
         """Send an event to its topic; raises BadEvent when it is larger than a broker takes, and SettingsInvalid."""
         topic = BY_EVENT[type(event)]
         value = event.to_json()
         key = str(getattr(event, topic.key)).encode() if topic.key else None
-        if not await self._send(topic.name, key, value, list(headers.items()), time):
+        if not await self._send(topic.name, key, value, list(headers.items()), None):
             raise BadEvent(f"the {type(event).__name__} of this record has {len(value)} bytes, more than Kafka takes")
 
     async def publish_dead_letter(self, letter: DeadLetter) -> None:

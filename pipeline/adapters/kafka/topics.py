@@ -34,9 +34,7 @@ async def missing_topics(connection: Connection) -> list[str]:
     return [name for topic in TOPICS if (name := connection.prefix + topic.name) not in there]
 
 
-async def create_topics(
-    connection: Connection, partitions: int, replication: int, retention_hours: float = 168
-) -> list[str]:
+async def create_topics(connection: Connection, partitions: int, replication: int, retention_hours: float) -> list[str]:
     """Create the topics that are missing and return their names; raises Outage, SettingsInvalid, RolestreamError."""
     names = await missing_topics(connection)
     if not names:

@@ -36,7 +36,7 @@ _PLAIN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "extractions": (("userId",),),
     "role_tracks": (("userId",),),
     "user_features": (("lastSeenTime",),),
-    "dead_letters": (("userId",), ("conversationId",)),
+    "dead_letters": (("userId",), ("conversationId",), ("createTime",), ("sourceTopic",)),
 }
 _SELECTION_TIMEOUT_MS = 2000
 #: Error codes: not authorized, authentication failed, and Atlas' word for both.

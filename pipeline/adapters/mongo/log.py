@@ -20,6 +20,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG_AGO, _FAR = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _LAST_TURN = 2**31 - 1
 _HIGHEST = "\U0010ffff"
+#: What a dead letter in brief leaves out: it may be large, and many are listed at once.
+_IN_FULL = {"value": 0, "headers": 0, "stackTrace": 0}
 
 
 class MongoStore:
@@ -207,16 +209,23 @@ class MongoStore:
     async def _replace(self, collection: str, query: Mapping[str, Any], value: Wire) -> None:
         await self._database.write(collection, ReplaceOne(query, value.model_dump(by_alias=True)))
 
-    async def dead_letters(self, wanted: Wanted, limit: int) -> list[DeadLetter]:
+    async def dead_letters(self, wanted: Wanted, limit: int | None, *, in_brief: bool = False) -> list[DeadLetter]:
         query: dict[str, Any] = {
-            name: value
-            for name, value in (("_id", wanted.letter_id), ("sourceTopic", wanted.topic), ("key", wanted.key))
-            if value is not None
+            name: value for name, value in (("sourceTopic", wanted.topic), ("key", wanted.key)) if value is not None
         }
+        if wanted.letter_ids is not None:
+            query["_id"] = {"$in": [*wanted.letter_ids]}
         times = {"$gte": wanted.since, "$lt": wanted.until}
         if bounds := {operator: time for operator, time in times.items() if time is not None}:
             query["createTime"] = bounds
-        return await self._database.found(DeadLetter, "dead_letters", query, limit, [("createTime", ASCENDING)])
+        letters, left_out = self._database.collection("dead_letters"), _IN_FULL if in_brief else None
+        found = await self._database.do(
+            lambda: letters.find(query, left_out).sort("createTime", ASCENDING).limit(limit or 0).to_list(None)
+        )
+        return [DeadLetter.model_validate(letter, extra="ignore") for letter in found]
+
+    async def remove_dead_letter(self, letter_id: str) -> None:
+        await self._database.remove("dead_letters", {"_id": letter_id})
 
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         try:

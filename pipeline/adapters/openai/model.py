@@ -77,9 +77,8 @@ class OpenAIModel:
         api_key: str | None,
         extraction_name: str,
         answer_name: str,
-        timeout: float = 60.0,
-        retries: int = 2,
-        answer_tokens: int = ANSWER_TOKENS,
+        timeout: float,
+        retries: int,
         first_wait: float = FIRST_WAIT,
         longest_wait: float = LONGEST_WAIT,
         patience: float = PATIENCE_WITH_RATE_LIMITS,
@@ -102,7 +101,6 @@ class OpenAIModel:
             permits=permits or Permits(_UNLIMITED, get_args(Stage)),
         )
         self._extraction_name, self._answer_name = extraction_name, answer_name
-        self._answer_tokens = answer_tokens
         self._extraction_shape = extraction_shape()
 
     async def extract(self, question: str, history: Sequence[str]) -> Proposal:
@@ -142,7 +140,7 @@ class OpenAIModel:
         return await self._object(ask, shape)
 
     async def answer(self, request: AnswerRequest) -> Reply:
-        ask = Ask(_ANSWERING, self._answer_name, answer_messages(request), ANSWER_TEMPERATURE, self._answer_tokens)
+        ask = Ask(_ANSWERING, self._answer_name, answer_messages(request), ANSWER_TEMPERATURE, ANSWER_TOKENS)
         bill = Bill(ask.model)
         for tokens in (ask.max_tokens, 2 * ask.max_tokens):
             completion = await self._chat.complete(replace(ask, max_tokens=tokens), bill)

@@ -233,7 +233,9 @@ async def test_a_rate_limit_fails_no_call() -> None:
     """Turned away more often than there are retries, the call still succeeds."""
     turned_away = [fails(429, headers={"retry-after": "0.01"})] * 4
     async with ScriptedModel([*turned_away, says("at last")]) as server:
-        model = OpenAIModel(base_url=server.base_url, api_key="k", extraction_name="m", answer_name="m", retries=1)
+        model = OpenAIModel(
+            base_url=server.base_url, api_key="k", extraction_name="m", answer_name="m", timeout=60, retries=1
+        )
         reply = await model.answer(AnswerRequest("hello"))
         assert (reply.text, reply.cost.calls) == ("at last", 5)
         await model.aclose()
@@ -247,6 +249,7 @@ async def test_a_dead_server_is_soon_left_alone() -> None:
             api_key="k",
             extraction_name="m",
             answer_name="m",
+            timeout=60,
             retries=0,
             requests_a_minute=10,
         )
