@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal
 
-from pipeline.domain.remembering import outside_wishes
+from pipeline.domain.answering import AskedPreference, AskedScope, over_in, scope_of, wishes_in
+from pipeline.domain.remembering import outside_wishes, wishes
+from pipeline.domain.slots import ANSWERING
 from pipeline.words import words
 from schemas.events import DecidedMode, Mode
 from schemas.role import CommunicationPreferences, Extraction, PreferenceField, PreferenceScopes
 
 Language = Literal["en", "zh"]
-#: How far a preference that was asked for reaches.
-AskedScope = Literal["turn", "conversation", "stable"]
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W\d_\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
@@ -27,16 +26,6 @@ _SENTENCE_END = re.compile(r"[.!?。！？；\n]+\s*")
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|\"[^\"\n]*\"|“[^”]*”|「[^」]*」|『[^』]*』|【[^】]*】|《[^》]*》", re.DOTALL)
 # Wishes stand at the start or the end; what is longer is pasted. The bounds keep the cost of the rules small.
 _HEAD, _TAIL, _LONGEST_SENTENCE = 4000, 2000, 400
-
-
-@dataclass(frozen=True)
-class AskedPreference:
-    """One preference that the words ask for; `quote` is where they do."""
-
-    field: PreferenceField
-    value: str
-    scope: AskedScope
-    quote: str
 
 
 def language_of(text: str) -> Language:
@@ -69,29 +58,45 @@ def asked_preferences(text: str) -> tuple[AskedPreference, ...]:
     asked: dict[PreferenceField, AskedPreference] = {}
     sentences = _sentences(outside_wishes(text))
     for number, sentence in enumerate(sentences):
-        wishes = [(field, *wish) for field in get_args(PreferenceField) if (wish := _wish(field, sentence))]
-        if wishes:
-            scope = _scope(sentence, sentences[number - 1] if number else "")
-            asked |= {field: AskedPreference(field, value, scope, quote) for field, value, quote in wishes}
+        asked |= {wish.field: wish for wish in wishes_in(sentence, sentences[number - 1] if number else "")}
     return tuple(asked.values())
 
 
 def with_plain_wishes(extraction: Extraction, question: str) -> Extraction:
-    """What the question asks for in plain words goes in where the extraction has nothing, or only guessed."""
-    wishes = asked_preferences(question)
-    if not wishes:
+    """What the question asks for in plain words goes in where the extraction has nothing, or only guessed.
+
+    So does what it says to be over, whatever was heard: a field without a value that reaches this conversation has
+    none there any more.
+    """
+    asked, over = {wish.field: wish for wish in asked_preferences(question)}, _over(question)
+    if not asked and not over:
         return extraction
     preferences = extraction.preferences.model_dump(by_alias=True)
     scopes = extraction.preference_scopes.model_dump(by_alias=True)
-    for wish in wishes:
-        if scopes[wish.field] in (None, "inferred"):
-            preferences[wish.field], scopes[wish.field] = wish.value, wish.scope
+    for field in {**asked, **over}:
+        value, scope = over.get(field, ("", "conversation"))
+        if scopes[field] in (None, "inferred") or preferences[field] == value:
+            wish = asked.get(field)
+            preferences[field], scopes[field] = (wish.value, wish.scope) if wish else (None, scope)
     return extraction.model_copy(
         update={
             "preferences": CommunicationPreferences.model_validate(preferences),
             "preference_scopes": PreferenceScopes.model_validate(scopes),
         }
     )
+
+
+def _over(text: str) -> dict[PreferenceField, tuple[str, AskedScope]]:
+    """The values that are not wanted any more, for this turn or from now on; those to be forgotten are among them."""
+    found: dict[PreferenceField, tuple[str, AskedScope]] = {}
+    for sentence in _sentences(outside_wishes(text)):
+        scope: AskedScope = "turn" if scope_of(sentence) == "turn" else "conversation"
+        found |= {over.field: (over.value, scope) for over in over_in(sentence) if over.field}
+    for wish in wishes(text):
+        named, _, value = wish.slot.partition(" ")
+        if wish.operation == "FORGET" and (field := next((one for one in ANSWERING if one == named), None)):
+            found.setdefault(field, (value, "conversation"))
+    return found
 
 
 def _sentences(text: str) -> list[str]:
@@ -107,29 +112,6 @@ def _sentences(text: str) -> list[str]:
     ]
 
 
-def _wish(field: PreferenceField, sentence: str) -> tuple[str, str] | None:
-    """The value asked for last in a sentence; at the same place the longer words win ("not too short")."""
-    found = []
-    others = _compiled(words("asks")["others"])
-    for value, patterns in words("asks")[field].items():
-        match = _last(patterns, sentence)
-        if match and not others.search(sentence[: match.start()]) and not others.search(match.group()):
-            found.append((match.end(), match.end() - match.start(), value, match.group().strip()))
-    if not found:
-        return None
-    _, _, value, quote = max(found)
-    return value, quote
-
-
-def _scope(sentence: str, before: str) -> AskedScope:
-    """ "Whatever I ask" or "just this once" may stand in a short sentence of its own before the wish."""
-    for context in (sentence, before if len(before) < 40 else ""):
-        for scope in ("turn", "stable"):
-            if _first(words("asks")[scope], context):
-                return "turn" if scope == "turn" else "stable"
-    return "conversation"
-
-
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
@@ -137,9 +119,3 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _first(patterns: Iterable[str], text: str) -> re.Match[str] | None:
     return next((match for pattern in patterns if (match := _compiled(pattern).search(text))), None)
-
-
-def _last(patterns: Iterable[str], text: str) -> re.Match[str] | None:
-    """The match that ends last, the longest of those."""
-    matches = [match for pattern in patterns for match in _compiled(pattern).finditer(text)]
-    return max(matches, key=lambda match: (match.end(), match.end() - match.start()), default=None)

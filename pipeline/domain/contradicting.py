@@ -21,11 +21,16 @@ def contradicts(heard: Fact, held: Fact) -> bool:
     """Whether what was heard cannot hold beside what is held, in whatever slot it stands."""
     if subject_of(heard.slot) == subject_of(held.slot):
         return False  # one slot holds one value, and merging chooses it
-    if _is_kept_off(_text(held), heard):
+    sensitive, was_sensitive = _is_sensitive(heard), _is_sensitive(held)
+    if sensitive is not None and was_sensitive is not None:
+        return sensitive != was_sensitive and _is_of_one(heard, held)
+    if was_sensitive is not False and _is_kept_off(_text(held), heard):
         return True
-    thing, other = thing_of(heard), thing_of(held)
+    thing = thing_of(heard) - (_sensitive() if sensitive is False else frozenset())
     if _is_negative(heard) != _is_negative(held):
-        return thing <= other or (_is_negative(held) and other - _sensitive() <= thing)
+        return any(
+            thing <= other or (_is_negative(held) and other - _sensitive() <= thing) for other in _things_of(held)
+        )
     return not _is_negative(held) and _is_another_kind(heard, held)
 
 
@@ -67,8 +72,46 @@ def _is_another_kind(heard: Fact, held: Fact) -> bool:
 
 
 def _is_negative(fact: Fact) -> bool:
+    sensitive = _is_sensitive(fact)
+    if sensitive is not None:
+        return sensitive
     reading: Reading = whole(fact.slot, fact.value)
-    return bool(reading.denied) or not reading.words.isdisjoint(_sensitive())
+    return bool(reading.denied) != _is_no(fact)
+
+
+def _is_sensitive(fact: Fact) -> bool | None:
+    """Whether it says that the user cannot stand a thing, or that they can; None where it says neither."""
+    text = _joined(fact.slot, fact.value)
+    if not _sign("sensitivity").search(text):
+        return None
+    return not (_is_no(fact) or _sign("insensitive").search(text))
+
+
+def _is_of_one(heard: Fact, held: Fact) -> bool:
+    """Whether two facts on what the user cannot stand are of one thing; of one that names none, of whatever it is."""
+    return any(
+        not thing or not other or thing <= other or other <= thing
+        for thing in (said - _sensitive() for said in _things_of(heard))
+        for other in (said - _sensitive() for said in _things_of(held))
+    )
+
+
+def _things_of(fact: Fact) -> list[frozenset[str]]:
+    """What a fact is about, each thing of a list of them by itself, without how much it is so."""
+    facts = [fact.model_copy(update={"value": item}) for item in _items(fact)] or [fact]
+    return [thing_of(one) - _degrees() for one in facts]
+
+
+def _items(fact: Fact) -> list[str]:
+    """The things that a slot such as "allergies" lists; none of any other."""
+    if not _sign("listing").fullmatch(folded(fact.slot)):
+        return []
+    return [item for item in map(str.strip, _sign("items").split(folded(fact.value))) if item]
+
+
+def _is_no(fact: Fact) -> bool:
+    """Whether it denies what its slot says, and no more."""
+    return _sign("denying").fullmatch(folded(fact.value)) is not None
 
 
 @lru_cache(maxsize=8192)
@@ -77,12 +120,21 @@ def _joined(slot: str, value: str) -> str:
 
 
 def _text(fact: Fact) -> str:
-    return _joined(fact.slot, fact.value)
+    """Slot and value; what is denied, and what a slot lists, in the words of a statement."""
+    if _is_no(fact):
+        return f"不是{folded(fact.slot)}" if has_han(fact.slot) else f"not {folded(fact.slot)}"
+    listed = [_joined(item, "过敏" if has_han(item) else "allergic") for item in _items(fact)]
+    return ", ".join([_joined(fact.slot, fact.value), *listed])
 
 
 @cache
 def _sensitive() -> frozenset[str]:
     return read(words("contradicting")["sensitive"]).words
+
+
+@cache
+def _degrees() -> frozenset[str]:
+    return read(words("contradicting")["degrees"]).words
 
 
 @cache

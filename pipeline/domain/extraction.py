@@ -1,6 +1,8 @@
 """What a model proposed, checked against the question: only what the user's own words bear out stays."""
 
+import re
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pipeline.domain.guards import asks_what_anybody_may, clauses_of, fits_anybody, not_of_the_user, turned
 from pipeline.domain.languages import fits_language
@@ -18,8 +20,9 @@ from pipeline.domain.proposals import (
 from pipeline.domain.quoting import Ground, Span, ground_of, inside, spoken
 from pipeline.domain.remembering import Unwished, unwished
 from pipeline.domain.similarity import Relation, covers, relation
-from pipeline.domain.spelling import fold, spans
+from pipeline.domain.spelling import fold, simplified, spans
 from pipeline.ports import Json
+from pipeline.words import words
 from schemas.role import MAX_CHARACTERISTICS, MAX_QUOTE, Extraction, Quote
 
 #: How many identities are handed on; arbitration cuts them to five once it has taken the denied ones out.
@@ -50,8 +53,8 @@ def read_extraction(raw: Json, question: str) -> Extraction | None:
     if proposal is None:
         return None
     ground, supports = ground_of(question), _supports(proposal.get("evidence"), question)
-    stated = _in_language(names_of(proposal.get("states")), question)
-    proposed = distinct([*_in_language(names_of(proposal.get("identities")), question), *stated])
+    stated = _in_language(_roles_of(proposal.get("states")), question)
+    proposed = distinct([*_in_language(_roles_of(proposal.get("identities")), question), *stated])
     borne_out = [name for name in proposed if _borne_out(name, supports, ground) and not fits_anybody(name)]
     states = [name for name in stated if _borne_out(name, supports, ground, in_code=False)]
     # A role that somebody claims in a code comment is a claim of whoever wrote the code.
@@ -80,6 +83,20 @@ def read_extraction(raw: Json, question: str) -> Extraction | None:
             proposal.get("overview"), question, identities, [*names_of(proposal.get("identities")), *stated]
         ),
     )
+
+
+def asks(name: str) -> bool:
+    """Whether a name holds the word of a question, so that the user asks for the role and says none."""
+    return _question().search(simplified(name)) is not None
+
+
+def _roles_of(value: object) -> list[str]:
+    return [name for name in names_of(value) if not asks(name)]
+
+
+@cache
+def _question() -> re.Pattern[str]:
+    return re.compile(words("statements")["questions"], re.IGNORECASE)
 
 
 def _in_language(names: list[str], question: str) -> list[str]:

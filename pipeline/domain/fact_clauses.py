@@ -7,6 +7,7 @@ from functools import cache
 
 from pipeline.domain.spelling import has_han, simplified
 from pipeline.domain.things import ends_list, is_turned, lists_on, narrows
+from pipeline.domain.traits import patterns
 from pipeline.words import words
 from schemas.role import MAX_QUOTE
 
@@ -36,6 +37,8 @@ class Clause:
     sentence: str = ""
     more: str = ""
     """The clauses right after it, where they go on with its list: ", coffee and milk"."""
+    is_being: bool = False
+    """It may go on with what the clause before says the user to be: "I'm a nurse, left-handed"."""
 
     @property
     def language(self) -> str:
@@ -64,7 +67,7 @@ def clauses(
     """
     pieces = _pieces(sentence)
     afters = _after_lists(sentence, pieces, says)
-    question, mine, at = sentence.rstrip().endswith(("?", "？")), False, 0
+    question, mine, being, at = sentence.rstrip().endswith(("?", "？")), False, False, 0
     while at < len(pieces):
         first, stop = pieces[at]
         after = afters[at]
@@ -75,8 +78,9 @@ def clauses(
         if text.strip() and len(text) <= _LONGEST_CLAUSE and not asks and not _is_passing(sentence, pieces, at, after):
             here = start + first
             before = [*earlier, message[max(here - _SIGHT, 0) : here]]
-            yield Clause(text, here, message, before, goes_on=mine, sentence=sentence, more=more)
+            yield Clause(text, here, message, before, goes_on=mine, sentence=sentence, more=more, is_being=being)
         mine = mine or _speaks(text)
+        being = not more and (finds("being", text) or (being and finds("being_too", text)))
         at = after
 
 
@@ -116,7 +120,7 @@ def _goes_on(text: str, between: str, language: str, says: Callable[[Clause], bo
     """Whether a clause only goes on with the list of the one before it."""
     if between not in ("", ",", "，", "、") or not (between or is_no) or not lists_on(text, language):
         return False
-    return not narrows(text, language) and not says(Clause(text, 0, text, (), goes_on=True))
+    return not narrows(text, language) and not says(Clause(text, 0, text, (), goes_on=True, is_being=True))
 
 
 def _is_passing(sentence: str, pieces: Sequence[tuple[int, int]], at: int, after: int) -> bool:
@@ -143,9 +147,17 @@ def is_wish_of_now(clause: str) -> bool:
 def _speaks(text: str) -> bool:
     lists = words("features")
     start = text[:_LONGEST_CLAUSE]
+    if _kin().match(start):
+        return False
     if _changing("topic").match(start.strip()):
         return True
     return any(re.match(lists[kind]["lead"] + lists[kind]["me"], start, re.IGNORECASE) for kind in ("en", "zh"))
+
+
+@cache
+def _kin() -> re.Pattern[str]:
+    """One of the user's people at the beginning of a clause: 我老婆."""
+    return re.compile(rf"\W*[我俺咱]们?家?的?(?:{'|'.join(words('people')['zh']['relations'])})")
 
 
 def plain_of(text: str) -> str:
@@ -163,7 +175,10 @@ def _pattern(kind: str) -> re.Pattern[str]:
 
 @cache
 def _ends() -> re.Pattern[str]:
-    return re.compile(f"{words('features')['clause_end']}|{words('changing')['en']['split']}", re.IGNORECASE)
+    lists = words("features")
+    is_so = rf"(?:{lists['en']['diets']}|{patterns('en')})\s*(?:[.,;!]|$|and\b)|(?:originally )?from (?-i:[A-Z][a-z])"
+    ends = (lists["clause_end"], words("changing")["en"]["split"], rf"\s(?=and (?:{is_so}))")
+    return re.compile("|".join(ends), re.IGNORECASE)
 
 
 @cache

@@ -16,6 +16,7 @@ from pipeline.domain.slots import subject_of
 from pipeline.domain.spelling import HAN
 from pipeline.domain.stated import Stated, is_over
 from pipeline.domain.things import is_long, is_named, items_of, named, narrows, trimmed
+from pipeline.domain.traits import kind_of, patterns
 from pipeline.words import words
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, KnownFeature
 from schemas.role import MAX_QUOTE
@@ -24,9 +25,10 @@ from schemas.role import MAX_QUOTE
 MAX_FACTS = 8
 _LONGEST = 6000
 #: With what no habit ends that was cut short.
+_AT_A_TIME = re.compile(r" (?:at|around|about|before|after|by|until|from) [^ ]*\d.*$")
 _TRAILING = re.compile(r"(?: (?:to|by|the|an?|my|our|in|on|of|at|with|for|and|or|almost|nearly))+$")
 #: The lists that stand in the patterns of the rules; the last ones tell what cannot be done.
-_LISTS = ("diets", "traits", "pets", "kin", "number", "languages", "several", "unable", "using", "device")
+_LISTS = ("diets", "traits", "pets", "kin", "count", "number", "languages", "several", "unable", "using", "device")
 
 
 def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] = ()) -> list[FeatureChange]:
@@ -115,6 +117,7 @@ def _fits(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> bool
     lacks = (
         "needs" in rule and not match[rule["needs"]],
         rule.get("mine") and not match["me"],
+        rule.get("being") and not clause.is_being,
         rule.get("carried") and not clause.goes_on and not finds("mine", _around(clause)),
         rule.get("every_time") and not finds("every_time", clause.sentence),
         "beside" in rule and not re.search(rule["beside"], clause.sentence, re.IGNORECASE),
@@ -131,19 +134,19 @@ def _around(clause: Clause) -> str:
 def _made(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iterator[Stated]:
     language, fixed = clause.language, rule.get("slot", "")
     parts = {name: clause.written(*match.span(name)) for name, said in match.groupdict().items() if said}
-    if rule.get("inability"):
-        parts["verb"] = words("features")[language]["deeds"].get(parts["verb"].casefold(), parts["verb"])
     parts |= {
         "how": trimmed(parts.get("how", ""), language, tail_only=True),
         "old": trimmed(parts.get("old", ""), language),
     }
-    is_fixed = fixed not in ("", "head", "activity")
+    is_fixed = fixed not in ("", "head", "activity", "counted", "kind") and "{what}" not in fixed
     for thing, turned in [(fixed, False)] if is_fixed else _things(rule, match, clause):
         if not thing:
             continue
         own = {**parts, "what": thing}
+        if rule.get("inability"):
+            own["verb"] = _deed(parts["verb"], thing, language)
         if "each" in rule:
-            item = re.match(_filled(rule["each"], words("features")[language]), plain_of(thing), re.IGNORECASE)
+            item = re.match(_filled(rule["each"], _lists(language)), plain_of(thing), re.IGNORECASE)
             if not item:
                 continue
             own |= {name: thing[slice(*item.span(name))] for name in ("how", "what")}
@@ -164,6 +167,12 @@ def _made(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iter
             )
 
 
+def _deed(verb: str, thing: str, language: str) -> str:
+    """What cannot be done, in the word that stands for it: of sound, playing is hearing."""
+    deeds, said = words("features")[language]["deeds"], verb.casefold()
+    return str(deeds.get(f"{said} {thing.casefold()}") or deeds.get(said, verb))
+
+
 def _things(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> Iterator[tuple[str, bool]]:
     """The things of the clause's list, and of the clauses that go on with it, and which of them are turned."""
     start, end = match.span("what")
@@ -176,7 +185,9 @@ def _things(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> It
     items = list(items_of(text, clause.language))
     own = [clause.written(start + item.start, start + item.end) for item in items]
     if "each" in rule:
-        yield from ((thing, False) for thing in own)
+        yield from ((thing, False) for thing, item in zip(own, items, strict=True) if not item.turned)
+    elif rule.get("inability"):
+        yield from ((trimmed(thing, clause.language), False) for thing in own)
     elif start == end and rule.get("it"):
         yield named("", clause.language, clause.before), False
     elif not any(is_long(thing, clause.language) for thing in own):
@@ -198,10 +209,17 @@ def _turned(value: str, language: str) -> str:
 
 
 def _head(slot: str, fixed: str, language: str) -> str:
-    """The thing that a longer name is about: "milk" of lactose-free milk; the deed of a habit."""
+    """The thing that a longer name is about: "milk" of lactose-free milk; the deed of a habit, the kind of a trait."""
+    lists = words("features")[language]
+    if fixed == "kind":
+        return kind_of(slot)
+    if "{what}" in fixed:
+        return fixed.format(what=slot)
     if fixed == "head" and language == "en" and slot == slot.casefold() and not re.search(r"ing\b", slot):
-        return slot.rsplit(maxsplit=1)[-1]
-    if fixed == "activity" and language == "en":
+        return _AT_A_TIME.sub("", slot).rsplit(maxsplit=1)[-1]
+    if fixed == "counted":
+        slot = re.sub(_filled(lists["counted"], lists), "", slot, count=1, flags=re.IGNORECASE)
+    if fixed in ("activity", "counted") and language == "en":
         return _TRAILING.sub("", " ".join(slot.split()[:4]))
     return slot
 
@@ -266,7 +284,7 @@ def _aside(language: str) -> re.Pattern[str]:
 
 @cache
 def _rules(language: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ...]:
-    lists, changing = words("features")[language], words("changing")[language]
+    lists, changing = _lists(language), words("changing")[language]
     space = r"\s*" if language == "en" else ""
     before = f"{lists['lead']}(?:(?P<me>{lists['me']}){space})?{lists['adverbs']}"
     compiled = [(rule, _compiled(before + rule["pattern"], lists)) for rule in lists["rules"]]
@@ -284,6 +302,10 @@ def _compiled(pattern: str, lists: Mapping[str, Any]) -> re.Pattern[str]:
     for contracted in ("'m", "'ve", "n't"):
         pattern = pattern.replace(contracted, contracted.replace("'", "'?"))
     return re.compile(pattern, re.IGNORECASE)
+
+
+def _lists(language: str) -> Mapping[str, Any]:
+    return {**words("features")[language], "traits": patterns(language)}
 
 
 def _filled(pattern: str, lists: Mapping[str, Any]) -> str:

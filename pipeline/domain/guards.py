@@ -7,6 +7,7 @@ words. A guard that cannot tell lets the role pass: the model has read the quest
 import re
 from functools import lru_cache
 
+from pipeline.domain.fact_clauses import finds
 from pipeline.domain.injected import without_injected
 from pipeline.domain.lexicon import Phrase, lexicon, phrase
 from pipeline.domain.mentions import hints_at, mentions
@@ -343,6 +344,11 @@ def instructs(text: str) -> bool:
         or any(pattern.search(_plain(told)) for pattern in _ordered("obey"))
         or any(pattern.fullmatch(_plain(text).strip()) for pattern in _ordered("privileged"))
     )
+
+
+def hides(text: str) -> bool:
+    """Whether personal data in it is masked, so that it names nobody any more."""
+    return finds("masked", text)
 
 
 @lru_cache(maxsize=2)

@@ -18,6 +18,7 @@ from pipeline.domain.stated import (
     sentence_of,
     used_thing,
 )
+from pipeline.domain.traits import denies_another, holder_of, kind_of
 from pipeline.domain.turning import ended, of_an_aspect, opposite
 from pipeline.words import words
 from schemas.features import MAX_CONTENT, FeatureChange, KnownFeature
@@ -28,7 +29,7 @@ _FAVORITE = re.compile(r"^favorite ")
 def landed(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange]:
     """The changes that come of it: in its own slot, in that of what it changes, and what it takes out."""
     change, slots = fact.change, {subject_of(one.slot): one for one in known}
-    held = slots.get(subject_of(change.slot)) or of_an_aspect(fact, known)
+    held = slots.get(subject_of(change.slot)) or of_an_aspect(fact, known) or holder_of(change.slot, known)
     if not held and not fact.lifts:
         held = opposite(change, known)
     if fact.old and not fact.is_switch and _is_of_things(fact, slots.get(subject_of(fact.old)), known):
@@ -40,13 +41,19 @@ def landed(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange]:
         return _switched(fact, known)
     if over := ended(fact, known):
         return [over]
-    if (fact.only_known and not held) or (fact.lifts and not (held and denies(held))):
+    needless = fact.only_known and not (held and not _is_of_its_like(change, held))
+    if needless or (fact.lifts and not (held and denies(held))):
         return []
     broken = _forgotten(change, (one for one in known if _breaks(one, change)))
     plainer = slots.get(_FAVORITE.sub("", subject_of(change.slot)))
     if not held or subject_of(held.slot) == subject_of(change.slot):
         held = plainer if plainer and plainer.category == "PREFERENCE" else None
     return [moved(change, held.slot)] if held else [change, *broken]
+
+
+def _is_of_its_like(change: FeatureChange, held: KnownFeature) -> bool:
+    """Whether it denies a trait where its like is held: no early bird, of a night owl."""
+    return change.slot == kind_of(change.value) and denies_another(change.value, held.value)
 
 
 def _switched(fact: Stated, known: Sequence[KnownFeature]) -> list[FeatureChange]:

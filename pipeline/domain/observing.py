@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
-from pipeline.domain.fact_clauses import finds, is_moment, is_wish_of_now
+from pipeline.domain.fact_clauses import finds, is_moment, is_wish_of_now, plain_of
 from pipeline.domain.facts import facts
 from pipeline.domain.guards import clauses, clauses_of, speaks_of_another, speaks_of_self
 from pipeline.domain.injected import without_injected
@@ -16,9 +16,11 @@ from pipeline.domain.quoting import Ground, Span, ground_of, inside
 from pipeline.domain.remembering import is_planted
 from pipeline.domain.restating import thing_of
 from pipeline.domain.scripts import in_script_of
+from pipeline.domain.similarity import covers
 from pipeline.domain.slots import ANSWERING, SKILL, TARGET, folded, slot_of, subject_of
 from pipeline.domain.spelling import has_han, spans
 from pipeline.domain.things import is_named
+from pipeline.domain.traits import slot_of_trait
 from pipeline.ports import Json
 from pipeline.words import words
 from schemas.features import (
@@ -69,8 +71,9 @@ def read_changes(raw: Json, message: str, known: Sequence[KnownFeature]) -> Obse
     if proposal is None:
         return None
     changes_of = proposal.get("changes")
-    items = changes_of[:MAX_READ] if isinstance(changes_of, list) else []
     ground, slots = ground_of(without_injected(message)), {slot_of(one.slot): folded(one.value) for one in known}
+    proposed = changes_of[:MAX_READ] if isinstance(changes_of, list) else []
+    items = [part for item in proposed for part in _parts(item)][:MAX_READ]
     changes: dict[str, FeatureChange] = {}
     for item in items:
         change = _change(item, ground, slots) if isinstance(item, dict) else None
@@ -104,6 +107,36 @@ def with_plain_facts(
     return found
 
 
+def trades_left(message: str, known: Sequence[str], states: Sequence[str]) -> dict[str, str]:
+    """Those of the known roles that are over with a change of trade to another that is stated, and what says so."""
+    trades = [name for name in states if _is_trade(name)]
+    quote = _change_of_trade(message) if trades else ""
+    return {
+        name: quote
+        for name in known
+        if quote and _is_trade(name) and not any(covers(name, one) or covers(one, name) for one in trades)
+    }
+
+
+def is_of_trade(slot: str) -> bool:
+    """Whether a slot holds what the user does for a living, or is."""
+    return _trade("slots").fullmatch(folded(slot)) is not None
+
+
+def _change_of_trade(message: str) -> str:
+    """The user's own words that what they did for a living is over; empty where they say no such thing."""
+    ground = ground_of(without_injected(message))
+    for match in _trade("changed").finditer(plain_of(ground.text)):
+        if _is_own(match.span(), ground):
+            return ground.text[match.start() : match.end()]
+    return ""
+
+
+def _is_trade(role: str) -> bool:
+    """Whether a role may end with a change of trade: a nurse does, and a mother does not."""
+    return _trade("stays").search(folded(role)) is None
+
+
 def _says(change: FeatureChange, fact: FeatureChange, *, alone: bool) -> bool:
     """Whether a model's change says the fact: of its slot, or by the same words, which of a list must name it."""
     if subject_of(change.slot) == subject_of(fact.slot):
@@ -113,6 +146,20 @@ def _says(change: FeatureChange, fact: FeatureChange, *, alone: bool) -> bool:
     if change.quote not in fact.quote:
         return fact.quote in change.quote and not thing_of(change).isdisjoint(thing_of(fact))
     return alone or fact.slot.casefold() in f"{change.slot} {change.value} {change.content}".casefold()
+
+
+def _parts(item: Json) -> list[Json]:
+    """The change, or one for each field that says something, where it changes the whole profile at once."""
+    value = item.get("value") if isinstance(item, dict) else None
+    if not isinstance(item, dict) or not isinstance(value, dict) or not _is_whole(item.get("slot")):
+        return [item]
+    said = {str(name).replace("_", " "): part for name, part in value.items() if part not in (None, "", [], {})}
+    return [{**item, "slot": name, "value": part, "content": ""} for name, part in said.items()]
+
+
+def _is_whole(slot: object) -> bool:
+    """Whether a slot is called what all of a user's facts are: "user profile"."""
+    return isinstance(slot, str) and re.fullmatch(words("observing")["whole"], folded(slot)) is not None
 
 
 def _change(item: dict[str, Any], ground: Ground, slots: Mapping[str, str]) -> FeatureChange | None:
@@ -143,7 +190,7 @@ def _change(item: dict[str, Any], ground: Ground, slots: Mapping[str, str]) -> F
     quote = ground.text[place[0] : place[1]]
     return FeatureChange(
         operation=operation,
-        slot=slot_of(slot),
+        slot=slot_of(slot_of_trait(slot_of(slot), value, slots) if value else slot),
         value=value,
         content=content,
         category=_category(item.get("category")),
@@ -212,6 +259,11 @@ def _is_beside_a_moment(place: Span, text: str) -> bool:
         if is_moment(text[start:end]) and not _SENTENCE_END.search(gap):
             return True
     return False
+
+
+@cache
+def _trade(kind: str) -> re.Pattern[str]:
+    return re.compile(words("changing")["trade"][kind], re.IGNORECASE)
 
 
 @cache

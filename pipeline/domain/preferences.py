@@ -20,11 +20,16 @@ class Preferred:
 
 
 def prefer(memory: RoleMemory, extraction: Extraction, *, identity_accepted: bool) -> Preferred:
-    """Store what was asked for; what was inferred only where nothing was asked and the identity was accepted."""
+    """Store what was asked for; what was inferred only where nothing was asked and the identity was accepted.
+
+    A field without a value that reaches the conversation is one that was withdrawn.
+    """
     stored, origins = memory.preferences.model_dump(), memory.preference_origins.model_dump()
     asked = changed = repeated = False
     for field in _FIELDS:
         value, scope = getattr(extraction.preferences, field), getattr(extraction.preference_scopes, field)
+        if value is None and scope == "conversation" and stored[field] is not None:
+            stored[field], origins[field], asked, changed = None, None, True, True
         if value is None or scope in (None, "turn"):
             continue
         if scope == "inferred":

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from pipeline.domain.answering import ended_in, meant_in
+from pipeline.domain.fact_clauses import finds
 from pipeline.domain.facts import MAX_FACTS, facts
 from pipeline.domain.injected import without_injected
 from pipeline.domain.mentions import is_a_role
@@ -35,9 +37,12 @@ class Unwished:
 def wishes(text: str) -> list[FeatureChange]:
     """What the message asks to be remembered or forgotten, in its order; what is planted or quoted asks nothing."""
     found: dict[tuple[str, str], FeatureChange] = {}
+    is_played = False
     for sentence, quote, _ in _own_sentences(without_injected(text)[:_LONGEST]):
+        is_played = is_played or finds("scene", _plain(sentence))
         if not is_planted(quote):
-            for change in _forgotten(sentence, quote) or _kept(sentence, quote):
+            changes = _forgotten(sentence, quote) or _kept(sentence, quote)
+            for change in changes or ([] if is_played else _of_answers(sentence, quote)):
                 found[change.operation, subject_of(change.slot)] = change
     return list(found.values())[:MAX_FACTS]
 
@@ -126,7 +131,8 @@ def _kept(sentence: str, quote: str) -> list[FeatureChange]:
     if _whole("tasks").search(_plain(said)) or _whole("other").search(_plain(said)):
         return []
     known = [change.model_copy(update={"quote": quote}) for change in facts(said) if change.operation == "OBSERVE"]
-    return known or ([] if _is_role(said) else _note(said, quote))
+    found = known or ([] if _is_role(said) else _note(said, quote))
+    return [change for change in found if not finds("masked", f"{change.slot} {change.value} {change.content}")]
 
 
 def _is_role(said: str) -> bool:
@@ -144,11 +150,21 @@ def _note(said: str, quote: str) -> list[FeatureChange]:
     else:
         begin = re.match(note["begins"], _plain(said), re.IGNORECASE)
         value = said[begin.end() :] if begin else said
-        slot = _named_in(value)
+        slot = _slot_of_habit(said) or _named_in(value)
     slot, value = slot.strip(" ,，.。'")[:MAX_SLOT], value.strip(" ,，.。")[:MAX_VALUE]
     if not value or not is_named(slot):
         return []
     return [FeatureChange(slot=slot, value=value, content=said[:MAX_CONTENT], category="OTHER", quote=quote)]
+
+
+def _slot_of_habit(said: str) -> str:
+    """The slot that it has as a habit, which plain words may have told before; empty where it is none."""
+    note = words("remembering")["note"]
+    if not (me := _compiled(note["mine"]).match(said)):
+        return ""
+    habit = note["zh_habit" if has_han(me["me"]) else "habit"]
+    slots = [one.slot for one in facts(f"{me['me']}{habit}{said[me.end() :]}") if one.category == "HABIT"]
+    return slots[0] if len(slots) == 1 else ""
 
 
 def _named_in(value: str) -> str:
@@ -163,7 +179,8 @@ def _named_in(value: str) -> str:
 
 def _forgotten(sentence: str, quote: str) -> list[FeatureChange]:
     said, plain = _said("forget", sentence), _plain(sentence)
-    asks = _whole("asks").search(plain) and (quote.endswith(("?", "？")) or not _whole("forget_orders").match(plain))
+    is_order = not quote.endswith(("?", "？")) and _whole("forget_orders").match(plain)
+    asks = _whole("asks").search(plain) and not (is_order or _whole("forget_asked").match(plain))
     if not said or asks or _whole("not_forgotten").search(_plain(said)):
         return []
     if _whole("everything").search(_plain(said)):
@@ -174,7 +191,44 @@ def _forgotten(sentence: str, quote: str) -> list[FeatureChange]:
     meant = (meant[begin.end() :] if begin else meant).strip(" ,，.。:：")[:MAX_SLOT]
     if not meant:
         return []
-    return [FeatureChange(operation="FORGET", slot=meant, quote=quote)]
+    return [FeatureChange(operation="FORGET", slot=slot, quote=quote) for slot in (meant, *meant_in(meant))]
+
+
+def _of_answers(sentence: str, quote: str) -> list[FeatureChange]:
+    """What is over of how answers should be, and what always holds of them that is no preference of its own."""
+    if quote.endswith(("?", "？")) and not _whole("requests").search(_plain(sentence)):
+        return []
+    always = _standing(sentence, quote)
+    gone = [over.slot for over in ended_in(sentence)]
+    for rival in (rival for one in always for rival in _rivals(one.slot)):
+        gone.append(words("remembering")["always"]["zh_gone" if has_han(rival) else "gone"].format(rival))
+    return [*always, *(FeatureChange(operation="FORGET", slot=slot[:MAX_SLOT], quote=quote) for slot in gone)]
+
+
+def _standing(sentence: str, quote: str) -> list[FeatureChange]:
+    """The language or the units of the answers, from now on."""
+    always = words("remembering")["always"]
+    if not finds("every_time", _plain(sentence)):
+        return []
+    found = facts(sentence)
+    if use := _compiled(always["use"]).search(_plain(sentence)):
+        found += [*facts(f"always use {use['words']}"), *facts(f"always answer in {use['words']}")]
+    if speak := _compiled(always["zh_speak"]).search(_plain(sentence).rstrip("。！!. ")):
+        found += facts(f"以后都用{speak['what']}回答")
+    if use := _compiled(always["zh_use"]).search(_plain(sentence)):
+        told = {part: always[f"zh_{part}"].format(use["what"]) for part in ("slot", "value", "content")}
+        found.append(FeatureChange(category="PREFERENCE", **told))
+    of_answers = [one for one in found if _compiled(always["in_answers"]).search(f"{one.slot}: {one.value}")]
+    return [one.model_copy(update={"quote": quote}) for one in {one.slot: one for one in of_answers}.values()]
+
+
+def _rivals(slot: str) -> list[str]:
+    """What answers cannot hold beside: the metric and the imperial units."""
+    always, subject = words("remembering")["always"], subject_of(slot)
+    for rivals in always["rivals"]:
+        if own := next((side for side in rivals if any(name in subject for name in side)), None):
+            return [name for side in rivals if side is not own for name in side]
+    return []
 
 
 def _said(kind: str, sentence: str) -> str:
@@ -209,6 +263,11 @@ def _planted() -> tuple[re.Pattern[str], ...]:
 @cache
 def _wished(kind: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in words("remembering")[kind])
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 @cache

@@ -83,7 +83,7 @@ def meaning_of(value: str) -> str:
 
 
 def is_same(value: str, other: str) -> bool:
-    """Whether two values of one slot say the same, in other words at most: one may tell where or when beside."""
+    """Whether two values of one slot say the same, in other words at most: one may tell where, when or how often."""
     return meaning_of(value) == meaning_of(other) or _goes_on(value, other) or _goes_on(other, value)
 
 
@@ -99,9 +99,11 @@ def _said(value: str) -> tuple[str, ...]:
 
 
 def _goes_on(value: str, other: str) -> bool:
-    """Whether the other says the whole of the value, and after it a place or a time at most: no number and no "not"."""
-    words, more = _said(value), _said(other)[len(_said(value)) :]
-    if not words or _said(other)[: len(words)] != words:
+    """Whether the other says the whole of the value, and beside it a place, a time or how often at most: no number."""
+    said, more = _said(value), _said(other)[len(_said(value)) :]
+    if said and folded(other).endswith(folded(value)) and _often().fullmatch(folded(other).removesuffix(folded(value))):
+        return True
+    if not said or _said(other)[: len(said)] != said:
         return False
     return not more or (more[0] in _WHERE and not any(map(_CHANGES.search, more)))
 
@@ -187,6 +189,11 @@ def _same_named() -> Mapping[str, str]:
 def _firsts(kind: str) -> dict[str, str]:
     lines = ([folded(name) for name in line.split(",")] for line in words("features_slots")[kind])
     return {name: line[0] for line in lines for name in line}
+
+
+@lru_cache(maxsize=1)
+def _often() -> re.Pattern[str]:
+    return re.compile(words("remembering")["note"]["often"])
 
 
 @lru_cache(maxsize=1)

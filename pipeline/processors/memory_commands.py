@@ -6,9 +6,10 @@ from datetime import datetime
 from pipeline.domain.correcting import corrected, is_corrected_by
 from pipeline.domain.features import UNKNOWN
 from pipeline.domain.forgetting import to_render
-from pipeline.domain.guards import instructs
+from pipeline.domain.guards import hides, instructs
 from pipeline.domain.masking import masked
 from pipeline.domain.slots import folded, slot_of, subject_of
+from pipeline.domain.track import standing
 from pipeline.ports import Origin, Output, Record, Services
 from schemas.documents import Conversation
 from schemas.events import derived_id
@@ -17,6 +18,7 @@ from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand, 
 from schemas.role import MAX_NAME, TrackEntry
 
 _ANOTHERS = "the conversation is another user's"
+_MASKED = "it holds personal data, which is masked, and a mask names nobody"
 _INSTRUCTS = "it instructs a model instead of saying what is so of the user, and is not kept: say it as a plain fact"
 
 
@@ -49,6 +51,8 @@ def _wrong_in(command: MemoryCommand) -> str:
     texts = [("identities", name) for name in command.identities] + [("denies", name) for name in command.denies]
     if blank := next((field for field, text in texts if not folded(text)), ""):
         return f"{blank}: it says nothing"
+    if hidden := next((field for field, text in texts if hides(text)), ""):
+        return f"{hidden}: {_MASKED}"
     if command.kind != "DELETE_FEATURE":
         texts += [("slot", command.slot or ""), ("value", command.value or ""), ("content", command.content)]
         texts.append(("slot and value", f"{command.slot or ''}: {command.value or ''}"))
@@ -152,7 +156,7 @@ async def _correct_role(command: MemoryCommand, record: Record, services: Servic
 async def _newest(conversation: Conversation, services: Services) -> TrackEntry | None:
     """The newest entry, unless what it builds on was erased."""
     track = await services.store.track(conversation.conversation_id, None, 1)
-    return next((entry for entry in track if entry.since > conversation.epoch), None)
+    return standing(track, conversation.epoch)
 
 
 async def _observed(command: MemoryCommand, record: Record, services: Services) -> Output:

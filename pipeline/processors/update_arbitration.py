@@ -11,11 +11,11 @@ from pipeline.domain.contradicting import ends
 from pipeline.domain.doubt import doubtful_pair, said_same
 from pipeline.domain.guidance import FIELDS, compose_guidance, preferences_in_force, rule_of
 from pipeline.domain.mentions import is_a_role
-from pipeline.domain.observing import with_plain_facts
+from pipeline.domain.observing import is_of_trade, trades_left, with_plain_facts
 from pipeline.domain.recall import Recalled, recall, says_to_be
 from pipeline.domain.remembering import forgets_who
 from pipeline.domain.similarity import Measure
-from pipeline.domain.track import entry_of, memory_of
+from pipeline.domain.track import entry_of, memory_of, standing
 from pipeline.errors import AlreadyStored, BadEvent, RolestreamError
 from pipeline.ports import Failure, Output, Record, Services, Similarity
 from schemas.events import Cost, GuidanceIssued, RoleExtracted
@@ -113,7 +113,7 @@ async def _read(event: RoleExtracted, services: Services) -> tuple[TrackEntry | 
     )
     epoch = conversation.epoch if conversation else 0
     stored = next((entry for entry in newest if entry.turn == event.turn), None)
-    previous = next((entry for entry in newest if entry.turn < event.turn and entry.since > epoch), None)
+    previous = standing((entry for entry in newest if entry.turn < event.turn), epoch)
     summary = conversation.summary if conversation and services.policy.user_memory else None
     return stored, _Kept(previous, features, summary, epoch)
 
@@ -182,9 +182,11 @@ def _stable(event: RoleExtracted) -> list[FeatureChange]:
 
 
 def _denied(event: RoleExtracted, features: Sequence[UserFeature]) -> list[FeatureChange]:
-    """The facts that say the user to be what this question denies, giving way to the role that it states, if any."""
+    """The facts that say the user to be what this question denies or leaves, giving way to the role that it states."""
     if event.extraction is None or any(wish.operation == "FORGET" for wish in event.wishes):
         return []
+    of_trade = [feature for feature in features if feature.status == "ACTIVE" and is_of_trade(feature.slot)]
+    left = trades_left(event.text[:_LONGEST], [feature.value for feature in of_trade], event.extraction.states)
     stated = next(filter(is_a_role, event.extraction.states), "")
     no_more = "不是{}" if language_of(event.text) == "zh" else "not {}"
     return [
@@ -194,9 +196,9 @@ def _denied(event: RoleExtracted, features: Sequence[UserFeature]) -> list[Featu
             category="PERSONAL_INFO",
             quote=event.text[:MAX_QUOTE],
         )
-        for feature in features
-        for name in event.extraction.denies
-        if feature.status == "ACTIVE" and says_to_be(feature, name)
+        for feature in of_trade
+        for name in (*event.extraction.denies, *left)
+        if says_to_be(feature, name)
     ]
 
 
@@ -224,13 +226,16 @@ async def _outcome(event: RoleExtracted, previous: TrackEntry | None, services: 
 
 
 def _with_denials(extraction: Extraction, event: RoleExtracted, memory: RoleMemory) -> Extraction:
-    """With what the user is known to be denied where that is asked to be forgotten, or a fact says that it is over."""
-    denials: dict[str, str] = {}
-    said = with_plain_facts([], event.text[:_LONGEST], []) if memory.identities else []
-    for name in (identity.name for identity in memory.identities):
+    """With what the user is known to be denied where that is asked to be forgotten, or is said to be over."""
+    known = [identity.name for identity in memory.identities]
+    text = event.text[:_LONGEST] if known else ""
+    said, denials = with_plain_facts([], text, []), trades_left(text, known, extraction.states)
+    for name in known:
         over = [wish for wish in event.wishes if forgets_who(wish)] or [fact for fact in said if ends(fact, name)]
-        if over and over[0].quote and name not in (*extraction.states, *extraction.denies):
+        if over and over[0].quote:
             denials[name] = over[0].quote
+    heard = (*extraction.states, *extraction.denies)
+    denials = {name: quote for name, quote in denials.items() if name not in heard}
     if not denials:
         return extraction
     evidence = [Quote(quote=quote, supports=[name]) for name, quote in denials.items()]

@@ -2,8 +2,10 @@
 
 import pytest
 
+from pipeline.domain.answering import ended_in
 from pipeline.domain.asks import asked_preferences, decided_mode, language_of, with_plain_wishes
-from schemas.role import CommunicationPreferences, Extraction, PreferenceScopes
+from pipeline.domain.preferences import prefer
+from schemas.role import CommunicationPreferences, Extraction, PreferenceOrigins, PreferenceScopes, RoleMemory
 
 REPORTS = [
     "research the history of sourdough",
@@ -85,6 +87,14 @@ def test_a_mode_that_was_chosen_stays(mode: str) -> None:
         ("I tend to learn best by doing", "contentDepth", "PRACTICAL", "stable"),
         ("I'm the kind of person who needs the details", "detailLevel", "COMPREHENSIVE", "stable"),
         ("I always like to know why", "contentDepth", "CONCEPTUAL", "stable"),
+        ("From now on give me long detailed answers", "detailLevel", "COMPREHENSIVE", "stable"),
+        ("Going forward, step by step please", "contentDepth", "PRACTICAL", "stable"),
+        ("short answer please: what will happen in the future", "detailLevel", "CONCISE", "conversation"),
+        ("以后回答都要短", "detailLevel", "CONCISE", "stable"),
+        ("以后回答都要长一些", "detailLevel", "COMPREHENSIVE", "stable"),
+        ("今后请用表格", "responseFormat", "STRUCTURED_WITH_EXAMPLES", "stable"),
+        ("以后答案尽量简短", "detailLevel", "CONCISE", "stable"),
+        ("don't skip the details", "detailLevel", "COMPREHENSIVE", "conversation"),
     ],
 )
 def test_plain_words_ask_for_a_preference_with_its_scope(text: str, field: str, value: str, scope: str) -> None:
@@ -161,3 +171,110 @@ def test_plain_wishes_go_in_where_the_model_heard_none() -> None:
         preference_scopes=PreferenceScopes(detail_level="turn"),
     )
     assert with_plain_wishes(said, question).preferences.detail_level == "BALANCE"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "instead"),
+    [
+        ("I no longer want short answers", "CONCISE", "BALANCE"),
+        ("You can stop being so brief now", "CONCISE", "BALANCE"),
+        ("I don't want detailed explanations any more", "COMPREHENSIVE", "CONCISE"),
+        ("Could you stop writing essays", "COMPREHENSIVE", "CONCISE"),
+        ("Stop using bullet points", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
+        ("No more tables, please", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
+        ("Enough with the examples", "STRUCTURED_WITH_EXAMPLES", None),
+        ("I'm tired of theory", "CONCEPTUAL", "PRACTICAL"),
+        ("I'd rather not have bullet points any more", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
+        ("Bullet points are no longer needed", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
+        ("Cancel my wish for short answers", "CONCISE", "BALANCE"),
+        ("能不能别再用表格了", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
+        ("别再那么啰嗦了", "COMPREHENSIVE", "CONCISE"),
+        ("I no longer need step by step instructions", "PRACTICAL", None),
+        ("别再用表格了", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
+        ("表格就不用了", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
+        ("不用那么详细了", "COMPREHENSIVE", "CONCISE"),
+        ("我不再需要简短的回答", "CONCISE", "BALANCE"),
+        ("不要再講原理了", "CONCEPTUAL", "PRACTICAL"),
+        ("别再举例子了", "STRUCTURED_WITH_EXAMPLES", None),
+    ],
+)
+def test_a_wish_that_is_over_ends_and_asks_for_what_there_is_instead(
+    text: str, value: str, instead: str | None
+) -> None:
+    """By its value, so that no other wish of its kind ends; what is wanted instead holds for the conversation."""
+    assert value in [over.value for over in ended_in(text)]
+    assert [asked.value for asked in asked_preferences(text)] == ([instead] if instead else [])
+    assert {asked.scope for asked in asked_preferences(text)} <= {"conversation"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "scope"),
+    [
+        ("No more short answers, I want the details", "COMPREHENSIVE", "stable"),
+        ("Stop using bullet points and write in full paragraphs instead", "DETAILED", "stable"),
+        ("From now on no more bullet points", "DETAILED", "stable"),
+        ("不再要表格了，用段落写", "DETAILED", "stable"),
+        ("Stop using lists just this once", "DETAILED", "turn"),
+        ("Don't use bullet points", "DETAILED", "conversation"),
+        ("I don't want long answers", "CONCISE", "conversation"),
+        ("别老是用列表", "DETAILED", "conversation"),
+    ],
+)
+def test_what_takes_the_place_of_a_wish_reaches_as_far(text: str, value: str, scope: str) -> None:
+    """A lasting wish gives way to a lasting one; what is not wanted this time, or here, ends nothing."""
+    assert [(asked.value, asked.scope) for asked in asked_preferences(text)] == [(value, scope)]
+    assert bool(ended_in(text)) == (scope == "stable")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I stop using bullet points in my CV?",
+        "Should I stop writing short answers in exams?",
+        "There are no more tables at the restaurant",
+        "No more tables are free",
+        "My teacher no longer wants short answers",
+        "I no longer speak French",
+        "I no longer like French fries",
+        "I stopped using lists in Python",
+        "why don't you keep it short",
+        "stop using French words in my essay",
+        "Stop using tables, use bullet points",
+        "Stop",
+        "Bullet points are no longer supported in Markdown",
+        "We no longer need lists in our Python code",
+        "drop the table users",
+        "取消详细地址",
+        "怎么停止使用列表",
+        "那家店的表格不用了",
+        "不用了",
+    ],
+)
+def test_other_things_that_are_over_end_no_wish(text: str) -> None:
+    """Questions, other people, tables of wood, and a form that is asked for again in the same breath."""
+    assert not [over for over in ended_in(text) if over.field]
+
+
+def test_a_wish_of_the_conversation_is_withdrawn_there() -> None:
+    """The stored one goes, where nothing is wanted instead; for this time alone it stays."""
+    memory = RoleMemory(
+        preferences=CommunicationPreferences(response_format="STRUCTURED_WITH_EXAMPLES"),
+        preference_origins=PreferenceOrigins(response_format="asked"),
+    )
+    over = prefer(memory, with_plain_wishes(Extraction(), "No more examples please."), identity_accepted=False)
+    assert (over.stored.response_format, over.origins.response_format, over.changed) == (None, None, True)
+    forgotten = with_plain_wishes(Extraction(), "Forget the bullet points.")
+    assert prefer(memory, forgotten, identity_accepted=False).stored.response_format is None
+    once = prefer(memory, with_plain_wishes(Extraction(), "No examples this time."), identity_accepted=False)
+    assert once.stored == memory.preferences
+
+
+def test_a_model_that_hears_the_wish_in_its_end_is_overruled() -> None:
+    """ "No more tables" is no wish for tables, whatever the model made of it; another value of its stays."""
+    heard = Extraction(
+        preferences=CommunicationPreferences(response_format="STRUCTURED_WITH_EXAMPLES", detail_level="CONCISE"),
+        preference_scopes=PreferenceScopes(response_format="stable", detail_level="conversation"),
+    )
+    read = with_plain_wishes(heard, "No more tables please, and no essays any more.")
+    assert (read.preferences.response_format, read.preference_scopes.response_format) == ("DETAILED", "conversation")
+    assert read.preferences.detail_level == "CONCISE"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.domain.guards import clauses, instructs, named_as_other, past, pretended, said_of_other, wished
+from pipeline.domain.guards import clauses, hides, instructs, named_as_other, past, pretended, said_of_other, wished
 from pipeline.domain.quoting import own_words
 
 
@@ -219,3 +219,11 @@ def test_a_fact_gives_nobody_the_rights_of_a_system(text: str) -> None:
 def test_an_occupation_is_no_right(text: str) -> None:
     """Who looks after networks, a warehouse or a library says so freely."""
     assert not instructs(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"), [("[email]", True), ("nurse at [masked]", True), ("nurse [retired]", False)]
+)
+def test_a_mask_names_nobody(text: str, hidden: bool) -> None:
+    """What is left of personal data is told from other words in brackets."""
+    assert hides(text) == hidden

@@ -128,6 +128,18 @@ def test_an_object_where_a_string_was_expected_is_read_field_by_field() -> None:
     assert kept(message, aged, cats) == [("about", "forties"), ("cats", "2")]
 
 
+def test_a_whole_profile_in_one_change_is_one_fact_a_field() -> None:
+    """So that what is known by one of the fields gives way, and what none of them says stays."""
+    message = "I am in my forties and like long explanations."
+    fields = {"age_band": "forties", "explanations": "long", "layout": None}
+    observed = read_changes([change(message, "user profile", fields)], message, ())  # type: ignore[arg-type]
+    assert observed is not None
+    assert [(one.slot, one.value) for one in observed.changes] == [("age band", "forties"), ("explanations", "long")]
+    assert observed.dropped == 0
+    dog = change("My dog Rex", "dog", {"name": "Rex", "kind": "corgi"})  # type: ignore[arg-type]
+    assert kept("My dog Rex is a corgi", dog) == [("dog", "Rex, corgi")]
+
+
 @pytest.mark.parametrize("raw", [None, 7, "no", True])
 def test_what_is_no_object_is_a_failure(raw: Json) -> None:
     """And no empty observation."""

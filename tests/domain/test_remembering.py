@@ -4,8 +4,9 @@ import time
 
 import pytest
 
+from pipeline.domain.facts import facts
 from pipeline.domain.remembering import is_planted, outside_wishes, wishes
-from pipeline.domain.slots import EVERYTHING
+from pipeline.domain.slots import EVERYTHING, is_same, subject_of
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,18 @@ from pipeline.domain.slots import EVERYTHING
         ("帮我记一下，我住在杭州", "城市", "杭州"),
         ("記住我對蝦過敏", "蝦", "過敏"),
         ("记住，这个项目用的是Go 1.22", "项目", "用的是Go 1.22"),
+        ("Store this in memory: I live in Oslo", "city", "Oslo"),
+        ("Save this: I live in Oslo", "city", "Oslo"),
+        ("Commit to memory: I hate olives", "olives", "hates"),
+        ("Write this down: I'm allergic to nuts", "nuts", "allergic"),
+        ("请记录：我不吃猪肉", "猪肉", "不吃"),
+        ("请存到记忆里：我住在成都", "城市", "成都"),
+        ("Please keep a note that I hate olives", "olives", "hates"),
+        ("请牢记我不喝酒", "酒", "不喝"),
+        ("拜托记清楚我对花生过敏", "花生", "过敏"),
+        ("把我对花生过敏记下来", "花生", "过敏"),
+        ("帮我存一下：我住在杭州", "城市", "杭州"),
+        ("麻烦你记着我女儿叫小米", "女儿", "叫小米"),
     ],
 )
 def test_a_wish_to_remember_says_what(text: str, slot: str, value: str) -> None:
@@ -40,6 +53,40 @@ def test_a_wish_to_remember_says_what(text: str, slot: str, value: str) -> None:
         ("忘掉我喜欢胡萝卜这件事", "喜欢胡萝卜"),
         ("别再记着我的地址了", "地址"),
         ("請忘記我說過的工作", "工作"),
+        ("Forget oat milk", "oat milk"),
+        ("Could you forget tea?", "tea"),
+        ("Would you mind forgetting that I drink oat milk?", "drink oat milk"),
+        ("Please forget all about oat milk", "oat milk"),
+        ("I don't want you to remember oat milk", "oat milk"),
+        ("Erase oat milk from your memory please", "oat milk"),
+        ("Ignore what I said about oat milk", "oat milk"),
+        ("删掉燕麦奶这条记忆", "燕麦奶"),
+        ("把关于燕麦奶的记忆删掉", "燕麦奶"),
+        ("可以把燕麦奶忘掉吗？", "燕麦奶"),
+        ("燕麦奶这事儿忘了吧", "燕麦奶"),
+        ("Let's forget the opera thing", "opera"),
+        ("Delete the fact that I drink oat milk", "drink oat milk"),
+        ("Erase what you know about my milk", "milk"),
+        ("Purge everything you've stored about my coffee", "coffee"),
+        ("Please delete everything you remember about opera", "opera"),
+        ("Remove the note about my dog", "dog"),
+        ("Don't keep in memory that I drink oat milk", "drink oat milk"),
+        ("Don't keep a record of my diet", "diet"),
+        ("Please wipe my oat milk preference", "oat milk preference"),
+        ("scratch that about oat milk", "oat milk"),
+        ("Take back what I said about tea", "tea"),
+        ("The fact that I smoke can be forgotten", "smoke"),
+        ("忘了燕麦奶吧", "燕麦奶"),
+        ("请忘了咖啡", "咖啡"),
+        ("你可以忘掉燕麦奶的事了", "燕麦奶"),
+        ("关于燕麦奶的别记了", "燕麦奶"),
+        ("咖啡的事忘了吧", "咖啡"),
+        ("删掉关于燕麦奶的记忆", "燕麦奶"),
+        ("请删除我喝燕麦奶的记录", "喝燕麦奶"),
+        ("清除你记住的咖啡信息", "咖啡"),
+        ("把燕麦奶从记忆里删了", "燕麦奶"),
+        ("从你的记忆里删掉咖啡", "咖啡"),
+        ("刪掉關於燕麥奶的記憶", "燕麥奶"),
     ],
 )
 def test_a_wish_to_forget_says_what_is_meant(text: str, meant: str) -> None:
@@ -66,6 +113,38 @@ def test_a_wish_to_forget_says_what_is_meant(text: str, meant: str) -> None:
         "你还记得我说过什么吗？",
         "我忘了密码怎么办",
         "把文件从列表里删除",
+        "Forget that",
+        "forget them",
+        "Forget to breathe",
+        "I don't remember opera",
+        "Do you remember oat milk?",
+        "Would you mind forgetting it?",
+        "Write this down: 1+1=2",
+        "清除浏览器的缓存",
+        "能把文件删掉吗？",
+        "你把伞忘了吗？",
+        "Forget what he said",
+        "I forgot my umbrella",
+        "I will never forget opera",
+        "delete the file",
+        "how do I delete a branch",
+        "delete the information about the user from the table",
+        "Remove the facts about dogs from my essay",
+        "scratch that",
+        '"Forget tea," she said.',
+        "keep a note of the time",
+        "Save this file: my essay",
+        "忘了带伞",
+        "忘记密码了",
+        "我忘了咖啡",
+        "你忘了咖啡吧？",
+        "算了，忘了吧",
+        "他说“忘了咖啡吧”",
+        "删除数据库的记录",
+        "从表里删除重复行",
+        "这些单词不用记了",
+        "我记着呢",
+        "把我的文件存下来",
     ],
 )
 def test_a_task_a_question_and_a_role_are_no_wish(text: str) -> None:
@@ -232,3 +311,84 @@ def test_everything_has_many_names(text: str) -> None:
 def test_how_to_answer_is_asked_for_outside_of_what_is_remembered(text: str, left: str) -> None:
     """Unless what is to be remembered is how to answer."""
     assert outside_wishes(text).strip() == left
+
+
+@pytest.mark.parametrize(
+    ("wish", "plain"),
+    [
+        ("别忘了我喝燕麦奶", "我每天喝燕麦奶"),
+        ("请记住我跑步", "我每天跑步"),
+        ("Don't forget that I don't drink alcohol", "I don't drink alcohol"),
+        ("Remember that I hate olives", "I hate olives"),
+    ],
+)
+def test_a_wish_and_plain_words_name_a_fact_alike(wish: str, plain: str) -> None:
+    """In one slot, and with values that say the same, so that it is kept once."""
+    (kept,), (told,) = wishes(wish), facts(plain)
+    assert subject_of(kept.slot) == subject_of(told.slot)
+    assert is_same(told.value, kept.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remember that my email is [email]",
+        "Remember that I live at [address]",
+        "记住我的电话是[phone]",
+        "remember my card [card]",
+        "Please note that my badge says [masked]",
+    ],
+)
+def test_what_is_masked_is_not_remembered(text: str) -> None:
+    """A mask says nothing of anybody."""
+    assert wishes(text) == []
+
+
+def test_what_stands_beside_a_mask_is_remembered() -> None:
+    """The rest of the wish is as plain as before."""
+    (wish,) = wishes("Remember that my email is [email] and I love tea")
+    assert (wish.slot, wish.value) == ("tea", "loves")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "gone"),
+    [
+        ("No more French, answer in English from now on", "answer language", "answer language French"),
+        ("Use imperial units from now on", "imperial units", "metric in answers"),
+        ("No more imperial units, use metric units from now on", "metric units", "imperial units in answers"),
+        ("Going forward, use Celsius", "Celsius", "fahrenheit in answers"),
+        ("Stop answering in German", "", "answer language German"),
+        ("Switch back to English from now on", "answer language", ""),
+        ("Please switch to imperial units from now on", "imperial units", "metric in answers"),
+        ("以后都用中文", "回答语言", ""),
+        ("Quit using emojis", "", "emojis in answers"),
+        ("I always want examples. No more bullet points please", "", "responseFormat STRUCTURED_WITH_EXAMPLES"),
+        ("Forget my preference for short answers", "", "detailLevel CONCISE"),
+        ("以后用英制单位", "英制单位", "回答里公制单位"),
+        ("别再用英文回答了", "", "回答语言英文"),
+    ],
+)
+def test_a_lasting_wish_about_the_answers_gives_way(text: str, kept: str, gone: str) -> None:
+    """What is over is forgotten by its very value; the language and the units take each other's place."""
+    found = {(wish.operation, wish.slot) for wish in wishes(text)}
+    assert not gone or ("FORGET", gone) in found
+    assert not kept or ("OBSERVE", kept) in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use imperial units here",
+        "No bullet points this time",
+        "How do I stop using emojis?",
+        "I no longer speak Thai",
+        "switch to French toast from now on",
+        "以后都用中文变量名",
+        "Translate into German: stop using bullet points",
+        "Act as a waiter in Lyon. Always answer in French.",
+        "翻译：别再用表格了",
+    ],
+)
+def test_a_wish_for_the_moment_takes_nothing_back(text: str) -> None:
+    """Nor does a question, or a fact about something else."""
+    assert wishes(text) == []

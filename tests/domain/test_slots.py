@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipeline.domain.slots import EVERYTHING, is_meant, subject_of
+from pipeline.domain.slots import EVERYTHING, fuller_of, is_meant, is_same, subject_of
 from schemas.features import UserFeature
 from schemas.wire import UserId
 
@@ -59,6 +59,13 @@ def test_other_subjects_stay_apart(one: str, other: str) -> None:
         ("languages I speak", "portuguese", "speaks"),
         ("milk preference", "milk", "only buys oat milk"),
         ("饮食习惯", "饮食", "吃素"),
+        ("milk", "drink oat milk", "drink oat milk"),
+        ("喝燕麦奶", "燕麦奶", "每天喝燕麦奶"),
+        ("detailLevel CONCISE", "detailLevel", "CONCISE"),
+        ("responseFormat STRUCTURED_WITH_EXAMPLES", "responseFormat", "STRUCTURED_WITH_EXAMPLES"),
+        ("metric in answers", "metric units", "always, in answers"),
+        ("回答里公制单位", "公制单位", "回答里总是用"),
+        ("回答语言英文", "回答语言", "英文"),
         (EVERYTHING, "milk", "low sugar"),
     ],
 )
@@ -76,8 +83,29 @@ def test_a_wish_means_the_feature_that_holds_it(wish: str, slot: str, value: str
         ("where my sister lives", "city", "Leeds"),
         ("apple juice", "apple", "likes"),
         ("花生", "牛奶", "低糖"),
+        ("detailLevel CONCISE", "detailLevel", "COMPREHENSIVE"),
+        ("tables in answers", "table tennis", "loves"),
+        ("answer language French", "french", "speaks"),
+        ("metric in answers", "metric spanners", "owns"),
     ],
 )
 def test_a_wish_for_another_thing_does_not(wish: str, slot: str, value: str) -> None:
     """Nor for somebody else's."""
     assert not is_meant(wish, _feature(slot, value))
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "same"),
+    [
+        ("每天喝燕麦奶", "喝燕麦奶", True),
+        ("usually runs", "runs", True),
+        ("每天跑两次步", "跑步", False),
+        ("不喝酒", "喝酒", False),
+        ("每天喝茶", "平时喝茶", False),
+    ],
+)
+def test_how_often_changes_nothing_that_is_done(value: str, other: str, same: bool) -> None:
+    """Beside a value that does not say it; a number, a no and another frequency do."""
+    assert is_same(value, other) == same
+    assert is_same(other, value) == same
+    assert not same or fuller_of(value, other) == fuller_of(other, value) == value

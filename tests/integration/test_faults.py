@@ -355,16 +355,20 @@ async def test_a_role_that_is_left_is_told_by_no_record_of_its_label(memory: Mem
         ("job", "works as a nurse", "I left nursing; I am a baker now.", "baker"),
         ("job", "works as a nurse", "I am not a nurse.", "not nurse"),
         ("职业", "护士", "我不当护士了，现在是面包师。", "面包师"),
+        ("job", "works as a nurse", "I switched careers; I'm a baker now.", "baker"),
+        ("职业", "护士", "我转行做面包师了。", "面包师"),
     ],
 )
 async def test_a_role_that_is_left_is_over_in_other_conversations(
     memory: Memory, slot: str, value: str, now: str, role: str
 ) -> None:
-    """letta-ai/letta#3397: what says so of the user gives way, with its history."""
+    """letta-ai/letta#3397: what says so of the user gives way, with its history, and nothing else does."""
     memory.worker = replace(memory.worker, model=RulesModel())
-    await memory.here.features.add_feature(kept(slot, value, category="PERSONAL_INFO"))
+    others = [kept("wife", value, category="PERSONAL_INFO"), kept("city", "Denver", category="PERSONAL_INFO")]
+    for feature in (kept(slot, value, category="PERSONAL_INFO"), *others):
+        await memory.here.features.add_feature(feature)
     await memory.is_guided_by(now)
-    (known,) = await memory.features()
+    (known,) = [feature for feature in await memory.features() if feature not in others]
     assert (known.value, [one.value for one in known.history]) == (role, [value])
     assert role in await memory.told("What do I do for work?" if now.isascii() else "我做什么工作？")
 

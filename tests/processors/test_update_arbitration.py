@@ -504,3 +504,16 @@ async def test_a_role_that_is_over_leaves(here: Here, text: str, wishes: list[Fe
     entry = (await track(here))[-1]
     assert (entry.identified_role.possible_identities, entry.denied_identities) == ([], ["vegetarian"])
     assert text in entry.identified_role.evidence_summary
+
+
+@pytest.mark.parametrize(
+    ("text", "left"), [("I switched careers; I'm a baker now", ["mother"]), ("I'm a baker too", ["mother", "nurse"])]
+)
+async def test_a_change_of_trade_ends_the_trade_that_was_known(here: Here, text: str, left: list[str]) -> None:
+    """The one stated now comes in its place; without such words, and of what is no trade, both hold."""
+    worker = here.worker()
+    await decided(learnt(1, heard(states=["nurse", "mother"])), worker)
+    await decided(learnt(2, heard(states=["baker"]), text=text), worker)
+    entry = (await track(here))[-1]
+    first, *others = entry.identified_role.possible_identities
+    assert (first, sorted(others)) == ("baker", left)

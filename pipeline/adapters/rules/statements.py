@@ -10,6 +10,7 @@ from pipeline.adapters.rules.own_words import OwnWords, Span
 from pipeline.adapters.rules.patterns import compiled, first, listed
 from pipeline.adapters.rules.role_names import RoleName, chinese_role, english_role, latin_role
 from pipeline.adapters.rules.topics import forms
+from pipeline.domain.extraction import asks
 from pipeline.domain.guards import clauses
 from pipeline.words import words
 
@@ -34,7 +35,7 @@ def claims(own: OwnWords) -> list[Claim]:
     found: list[Claim] = []
     for sentence in (*own.sentences, *_before_acting(own)):
         for claim in (*_english(sentence), *_chinese(sentence), *_other(sentence)):
-            if own.fiction and _is_invented(claim, sentence):
+            if asks(claim.name) or (own.fiction and _is_invented(claim, sentence)):
                 continue
             if not any(claim.start < other.end and other.start < claim.end for other in found):
                 found.append(claim)
