@@ -414,19 +414,23 @@ async def read_dead_letters(
 async def replay(
     settings: Settings, letters: Sequence[DeadLetter], sent: Callable[[DeadLetter], None] = lambda letter: None
 ) -> None:
-    """Send dead letters to their topics again, in order, and remove each and tell of it; raises Outage and BadEvent.
+    """Send the records of dead letters again, in order, and remove and tell of them; raises Outage and BadEvent.
 
-    What fails again becomes a new one. One that was sent, and not removed for an end in between, is sent once more by
-    the next replay.
+    A record goes once, to every processor of its topic, and takes its letters of all of them; what fails again becomes
+    a new one. One that was sent, and not removed for an end in between, is sent once more by the next replay.
     """
     publisher = KafkaPublisher(kafka_connection(settings), patience=_CLIENT_PATIENCE)
     await publisher.start()
     try:
         async with _patient_database(settings) as database:
             store = MongoStore(database)
+            records = set[tuple[str, int, int]]()
             for letter in letters:
-                await publisher.replay(letter)
-                await store.remove_dead_letter(letter.letter_id)
+                record = (letter.source_topic, letter.source_partition, letter.source_offset)
+                if record not in records:
+                    await publisher.replay(letter)
+                    await store.remove_dead_letters(*record)
+                records.add(record)
                 sent(letter)
     finally:
         await publisher.stop()

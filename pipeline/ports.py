@@ -261,8 +261,8 @@ class Store(Protocol):
     async def dead_letters(self, wanted: Wanted, limit: int | None, *, in_brief: bool = False) -> list[DeadLetter]:
         """The dead letters that match, oldest first; in brief: without value, headers and stack trace."""
 
-    async def remove_dead_letter(self, letter_id: str) -> None:
-        """Remove a dead letter, if it is there."""
+    async def remove_dead_letters(self, topic: str, partition: int, offset: int) -> None:
+        """Remove the dead letters of a record, of all processors that could not handle it."""
 
 
 class FeatureStore(Protocol):

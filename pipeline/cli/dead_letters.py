@@ -44,6 +44,8 @@ async def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     if wanted == Wanted() and not arguments.all:
         raise SettingsInvalid("say which: --id, --topic, --key, --since, --until, or --all")
     found = await bootstrap.read_dead_letters(settings, wanted, arguments.limit, in_brief=True)
+    if not found:
+        print("no dead letter matches", file=sys.stderr)
     if arguments.dry_run:
         for letter in found:
             print(f"would replay {letter.letter_id} to {letter.source_topic}")

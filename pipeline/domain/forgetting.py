@@ -35,7 +35,8 @@ def _without(feature: UserFeature, conversation_id: ConversationId | None, until
 
     stays = [seen for seen in feature.evidence if seen.record_time > until or not is_there(seen.conversation_id)]
     gone = {seen.question_id for seen in feature.evidence if seen not in stays}
-    if not gone and feature.create_time > until:
+    late = [heard for heard in feature.heard if conversation_id is None and heard.record_time <= until]
+    if not gone and not late and feature.create_time > until:
         return feature
     came_from_there = is_there(feature.source_conversation_id)
     if not stays and feature.source == "CHAT_EXTRACT" and (gone or came_from_there):
@@ -43,7 +44,7 @@ def _without(feature: UserFeature, conversation_id: ConversationId | None, until
     left: dict[str, object] = {
         "evidence": stays,
         "history": [earlier for earlier in feature.history if not is_there(earlier.conversation_id)],
-        "heard": [heard for heard in feature.heard if heard.source not in gone],
+        "heard": [heard for heard in feature.heard if heard.source not in gone and heard not in late],
         "confidence": max(1, feature.confidence - len(gone)),
     }
     if conversation_id is None:

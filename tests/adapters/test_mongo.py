@@ -230,8 +230,11 @@ async def test_a_dead_letter_is_stored_once(store: MongoStore, services: Service
     client.close()
     assert (document["key"], document["value"], document["headers"]) == (b"\x00k", b"\xff\x00", [["h", b"v"]])
     assert await store.dead_letters(Wanted(letter_ids=["another", letter.letter_id]), None) == [letter]
-    for letter_id in ("another", letter.letter_id, letter.letter_id):
-        await store.remove_dead_letter(letter_id)
+    await store.add_dead_letter(letter.model_copy(update={"processor": "summary"}))
+    await store.remove_dead_letters("questions", 0, 2)
+    assert len(await store.dead_letters(Wanted(), None)) == 2
+    for _ in range(2):
+        await store.remove_dead_letters("questions", 0, 1)
     assert await store.dead_letters(Wanted(), None) == []
 
 

@@ -1,8 +1,12 @@
-"""Forgetting: by what a record that is no event may name its user."""
+"""Forgetting: what is left of a fact, and by what a record that is no event may name its user."""
+
+from datetime import timedelta
 
 import pytest
 
-from pipeline.domain.forgetting import users_named
+from pipeline.domain.forgetting import users_named, without_all
+from schemas.features import Earlier, Heard
+from tests.domain.features import NOW, kept
 
 
 @pytest.mark.parametrize(
@@ -43,3 +47,17 @@ def test_a_key_names_a_user_on_the_topics_that_are_keyed_by_users() -> None:
 def test_a_long_text_is_read_in_bounds() -> None:
     """However many words it has."""
     assert len(users_named("questions", None, b" ".join(b"w%d" % number for number in range(100_000)))) <= 1000
+
+
+def test_an_older_value_that_was_told_late_goes_with_the_user() -> None:
+    """A fact that is newer than the forgetting keeps nothing of what was heard before it."""
+    later, older = NOW + timedelta(minutes=1), NOW - timedelta(minutes=1)
+    earlier = Earlier(value="oat", source="CHAT_EXTRACT", until=later, reason="told late")
+    heard = [Heard(source="q1", record_time=older, version=2), Heard(source="q2", record_time=later, version=1)]
+    seen = {"conversationId": "c", "questionId": "q2", "quote": "skimmed", "recordTime": later}
+    changes = {"createTime": later, "recordTime": later, "evidence": [seen], "history": [earlier], "heard": heard}
+    feature = kept("milk", "skimmed", **changes)
+    left = without_all(feature, NOW)
+    assert left is not None
+    assert (left.value, left.history, left.heard, left.version) == ("skimmed", [], heard[1:], feature.version + 1)
+    assert without_all(left, NOW) is left

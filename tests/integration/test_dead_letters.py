@@ -3,10 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from pipeline import bootstrap
 from pipeline.adapters.embedded import Services
 from pipeline.ports import Wanted
 from schemas.events import DeadLetter
+from schemas.topics import TopicName
 from tests.conftest import Names
 from tests.deployment import ANSWERING, deployed, settings_for, working
 from tests.integration.test_cli import environment, run
@@ -51,28 +54,38 @@ async def test_a_late_replay_rewrites_its_own_turn_alone(services: Services, nam
             assert after[1] == before[1]
 
             calls = len(model.calls)
-            assert await run("dead-letters", "replay", "--all", env=env, cwd=tmp_path) == (0, "", "")
+            assert await run("dead-letters", "replay", "--all", env=env, cwd=tmp_path) == (
+                0,
+                "",
+                "no dead letter matches\n",
+            )
             await bootstrap.replay(settings, letters)  # as after an end between the sending and the removal
             await here.records("answers", 5)
             assert await here.documents("role_tracks") == after
             assert len(model.calls) == calls
 
 
-async def test_a_letter_that_fails_again_stays_one(services: Services, names: Names, tmp_path: Path) -> None:
-    """Each replay takes the letter away, and its failure leaves a new one, however often all are replayed."""
-    settings = settings_for(services, names)
-    async with deployed(settings) as here, working(settings, "conversation-logging"):
-        await here.publish("questions", b"\xffnot json", key=b"c")
-        await here.records("dead-letters", 1)
+@pytest.mark.parametrize(
+    ("topic", "processors"), [("questions", ["conversation-logging"]), ("answers", ["conversation-logging", "summary"])]
+)
+async def test_letters_of_a_record_that_fails_again_become_no_more(
+    services: Services, names: Names, tmp_path: Path, topic: TopicName, processors: list[str]
+) -> None:
+    """A replay sends the record once and takes all its letters away; each processor that fails leaves a new one."""
+    settings, count = settings_for(services, names), len(processors)
+    async with deployed(settings) as here, working(settings, *processors):
+        await here.publish(topic, b"\xffnot json", key=b"c")
+        await here.records("dead-letters", count)
         seen = set()
         for times in range(1, 4):
-            (letter,) = await here.documents("dead_letters")
-            seen.add(letter["_id"])
+            letters = [letter["_id"] for letter in await here.documents("dead_letters")]
+            seen |= {*letters}
             code, out, _ = await run("dead-letters", "replay", "--all", env=environment(settings), cwd=tmp_path)
-            assert (code, out) == (0, f"replayed {letter['_id']} to questions\n")
-            await here.records("dead-letters", times + 1)
-        assert len(seen) == 3
-        assert len(await here.documents("dead_letters")) == 1
+            assert (code, sorted(out.splitlines())) == (0, sorted(f"replayed {name} to {topic}" for name in letters))
+            await here.records("dead-letters", (times + 1) * count)
+        assert len(seen) == 3 * count
+        assert len(await here.documents("dead_letters")) == count
+        assert len(await here.records(topic, 4)) == 4
 
 
 async def test_all_are_more_than_a_list_shows(services: Services, names: Names, tmp_path: Path) -> None:

@@ -224,8 +224,9 @@ class MongoStore:
         )
         return [DeadLetter.model_validate(letter, extra="ignore") for letter in found]
 
-    async def remove_dead_letter(self, letter_id: str) -> None:
-        await self._database.remove("dead_letters", {"_id": letter_id})
+    async def remove_dead_letters(self, topic: str, partition: int, offset: int) -> None:
+        query = {"sourceTopic": topic, "sourcePartition": partition, "sourceOffset": offset}
+        await self._database.remove("dead_letters", query)
 
     async def add_dead_letter(self, letter: DeadLetter) -> None:
         try:
