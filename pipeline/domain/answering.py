@@ -41,6 +41,7 @@ class Over:
     value: str = ""
     instead: str = ""
     """What is wanted then; empty where that cannot be told."""
+    is_language: bool = False
 
 
 def wishes_in(sentence: str, before: str = "") -> list[AskedPreference]:
@@ -49,7 +50,7 @@ def wishes_in(sentence: str, before: str = "") -> list[AskedPreference]:
     A sentence of its own `before` it may say how far a wish reaches.
     """
     gone = over_in(sentence)
-    found, lifted = _wishes(sentence, gone), {over.field: over for over in gone}
+    found, lifted = _wishes(sentence, _told_over(sentence)), {over.field: over for over in gone}
     scope = scope_of(sentence, before) if found or gone else "conversation"
     wishes = []
     for field in get_args(PreferenceField):
@@ -82,19 +83,65 @@ def scope_of(sentence: str, before: str = "") -> AskedScope:
 
 def over_in(sentence: str) -> list[Over]:
     """What the clauses of a sentence say to be over, in their order."""
-    language = "zh" if has_han(sentence) else "en"
-    plain, found, start = simplified(sentence).replace("’", "'"), list[Over](), 0
-    for split in [*_compiled(words("asks")["over"][language]["split"]).finditer(plain), None]:
-        end = split.start() if split else len(plain)
-        if 0 < end - start <= _LONGEST_CLAUSE:
-            found += _over(plain, start, end, language)
-        start = split.end() if split else end
-    return found
+    told = _told_over(sentence)
+    if not told:
+        return []
+    language, plain = _read(sentence)
+    places = {(over.start, over.end) for over in told}
+    rest = [plain[slice(*place)] for place in _clauses(plain, language) if place not in places]
+    return [over for over in told if _is_of_answers(over, plain[over.start : over.end], rest, language)]
 
 
 def meant_in(thing: str) -> list[str]:
     """What means the facts of how to answer, where a wish to forget names them: "my preference for bullet points"."""
+    language, plain = _read(thing)
+    if not any(_signs(language, kind).search(plain) for kind in ("of_answers", "plainly")):
+        return []
     return [over.slot for over in over_in(f"别再{thing}" if has_han(thing) else f"no more {thing}")]
+
+
+def _told_over(sentence: str) -> list[Over]:
+    """What the clauses say to be over, of answers or of anything else that has such a name."""
+    language, plain = _read(sentence)
+    return [
+        over
+        for start, end in _clauses(plain, language)
+        if 0 < end - start <= _LONGEST_CLAUSE
+        for over in _over(plain, start, end, language)
+    ]
+
+
+def _read(sentence: str) -> tuple[str, str]:
+    """The language of its rules, and the words as those read them."""
+    return "zh" if has_han(sentence) else "en", simplified(sentence).replace("’", "'")
+
+
+def _clauses(plain: str, language: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for split in _signs(language, "split").finditer(plain):
+        yield start, split.start()
+        start = split.end()
+    yield start, len(plain)
+
+
+def _is_of_answers(over: Over, clause: str, rest: Iterable[str], language: str) -> bool:
+    """Whether its clause speaks of answers, or all of the sentence does and the clause hardly means anything else."""
+
+    def says(kind: str, text: str = clause) -> bool:
+        return _signs(language, kind).search(text) is not None
+
+    if says("of_answers") and not over.is_language:
+        return True
+    wished = [one for one in rest if not says("beside", one)]
+    if says("weary") or not all(_asks_of_answers(one) for one in wished):
+        return False
+    if over.is_language:
+        return any(says("in_language", one) for one in (clause, *rest))
+    return bool(wished) or says("plainly") or says("order")
+
+
+def _asks_of_answers(clause: str) -> bool:
+    return any(_wish(field, clause) for field in get_args(PreferenceField))
 
 
 def _wishes(sentence: str, gone: Iterable[Over]) -> dict[PreferenceField, tuple[str, str]]:
@@ -110,14 +157,23 @@ def _over(sentence: str, start: int, end: int, language: str) -> Iterator[Over]:
     for entry, pattern in _overs(language):
         if match := pattern.match(sentence[start:end]):
             said = {name: text for name, text in match.groupdict().items() if text}
-            lasts = not said.keys().isdisjoint(("ended", "ended_after", "ended_behind")) or _ended(language).search(
-                sentence
-            )
+            lasts = not said.keys().isdisjoint(("ended", "ended_after", "ended_behind")) or _signs(
+                language, "ended"
+            ).search(sentence)
             field, value = entry.get("field"), entry.get("value", "")
             slot = entry.get("slot", f"{field} {value}")
             if has_han(what := said.get("what") or said["first"]):
                 slot = entry.get("zh_slot", slot)
-            yield Over(start, end, slot.format(what=what), bool(lasts), field, value, entry.get("instead", ""))
+            yield Over(
+                start,
+                end,
+                slot.format(what=what),
+                bool(lasts),
+                field,
+                value,
+                entry.get("instead", ""),
+                "is_language" in entry,
+            )
 
 
 @cache
@@ -136,8 +192,8 @@ def _clause(parts: Mapping[str, str], what: str) -> re.Pattern[str]:
 
 
 @cache
-def _ended(language: str) -> re.Pattern[str]:
-    return _compiled(words("asks")["over"][language]["ended"])
+def _signs(language: str, kind: str) -> re.Pattern[str]:
+    return _compiled(words("asks")["over"][language][kind])
 
 
 def _wish(field: PreferenceField, sentence: str) -> tuple[str, str] | None:

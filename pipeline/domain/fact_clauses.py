@@ -48,6 +48,11 @@ class Clause:
         return self.message[self.start + start : self.start + end].strip()
 
     @property
+    def rest(self) -> str:
+        """What comes after it in its message."""
+        return self.message[self.start + len(self.text) :]
+
+    @property
     def quote(self) -> str:
         return " ".join(self.written(0, len(self.text + self.more)).split())[:MAX_QUOTE]
 
@@ -67,7 +72,8 @@ def clauses(
     """
     pieces = _pieces(sentence)
     afters = _after_lists(sentence, pieces, says)
-    question, mine, being, at = sentence.rstrip().endswith(("?", "？")), False, False, 0
+    question, at = sentence.rstrip().endswith(("?", "？")), 0
+    mine = being = told = False
     while at < len(pieces):
         first, stop = pieces[at]
         after = afters[at]
@@ -75,10 +81,14 @@ def clauses(
         text = sentence[first:stop].rstrip(_ENDS)
         more = sentence[stop:end].rstrip(_ENDS) if after > at + 1 else ""
         asks = finds("asked", _changing("unasked").sub("", text)) or (question and after == len(pieces))
+        being = being and (told or finds("being_joined", text))
+        told = False
         if text.strip() and len(text) <= _LONGEST_CLAUSE and not asks and not _is_passing(sentence, pieces, at, after):
             here = start + first
             before = [*earlier, message[max(here - _SIGHT, 0) : here]]
-            yield Clause(text, here, message, before, goes_on=mine, sentence=sentence, more=more, is_being=being)
+            clause = Clause(text, here, message, before, goes_on=mine, sentence=sentence, more=more, is_being=being)
+            told = says(clause)
+            yield clause
         mine = mine or _speaks(text)
         being = not more and (finds("being", text) or (being and finds("being_too", text)))
         at = after

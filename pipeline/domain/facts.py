@@ -9,8 +9,10 @@ from pipeline.domain.changing import done_otherwise, shortened
 from pipeline.domain.fact_clauses import Clause, clauses, finds, plain_of, sentences
 from pipeline.domain.injected import without_injected
 from pipeline.domain.landing import landed
+from pipeline.domain.lexicon import lexicon
 from pipeline.domain.progress import goal_in
 from pipeline.domain.quoting import own_words
+from pipeline.domain.roles import role_of
 from pipeline.domain.scripts import in_script_of
 from pipeline.domain.slots import subject_of
 from pipeline.domain.spelling import HAN
@@ -28,7 +30,20 @@ _LONGEST = 6000
 _AT_A_TIME = re.compile(r" (?:at|around|about|before|after|by|until|from) [^ ]*\d.*$")
 _TRAILING = re.compile(r"(?: (?:to|by|the|an?|my|our|in|on|of|at|with|for|and|or|almost|nearly))+$")
 #: The lists that stand in the patterns of the rules; the last ones tell what cannot be done.
-_LISTS = ("diets", "traits", "pets", "kin", "count", "number", "languages", "several", "unable", "using", "device")
+_LISTS = (
+    "diets",
+    "traits",
+    "age",
+    "pets",
+    "kin",
+    "count",
+    "number",
+    "languages",
+    "several",
+    "unable",
+    "using",
+    "device",
+)
 
 
 def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] = ()) -> list[FeatureChange]:
@@ -120,10 +135,19 @@ def _fits(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> bool
         rule.get("being") and not clause.is_being,
         rule.get("carried") and not clause.goes_on and not finds("mine", _around(clause)),
         rule.get("every_time") and not finds("every_time", clause.sentence),
+        "then" in rule and not re.match(rule["then"], clause.rest, re.IGNORECASE),
         "beside" in rule and not re.search(rule["beside"], clause.sentence, re.IGNORECASE),
+        match.groupdict().get("trade") and not _is_a_trade(match["trade"]),
         rule.get("inability") and finds("trouble", plain_of(clause.message)),
     )
     return not any(lacks) and (clause.goes_on or not ("me" in match.groupdict() and match["me"] is None))
+
+
+def _is_a_trade(name: str) -> bool:
+    """Whether the word lists know what somebody of that name does: a nurse, and neither a fan nor a bug."""
+    tables = lexicon()
+    told = tables.names.keys() - tables.general - tables.vague
+    return any(part.head in told for part in role_of(name).parts)
 
 
 def _around(clause: Clause) -> str:

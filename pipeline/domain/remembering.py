@@ -21,6 +21,7 @@ from schemas.role import MAX_NAME, MAX_QUOTE
 _LONGEST = 6000
 _LONGEST_SENTENCE = 500
 _SENTENCE = re.compile(r"[^!?。！？\n.]*(?:\.(?!\s|$)[^!?。！？\n.]*)*(?:[!?。！？\n]+|\.(?=\s|$)|$)")
+_CLAUSE_END = re.compile(r"[,;，；–—]")
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”|「[^」]*」|『[^』]*』", re.DOTALL)
 
 
@@ -181,7 +182,7 @@ def _forgotten(sentence: str, quote: str) -> list[FeatureChange]:
     said, plain = _said("forget", sentence), _plain(sentence)
     is_order = not quote.endswith(("?", "？")) and _whole("forget_orders").match(plain)
     asks = _whole("asks").search(plain) and not (is_order or _whole("forget_asked").match(plain))
-    if not said or asks or _whole("not_forgotten").search(_plain(said)):
+    if not said or asks or _whole("not_forgotten").search(_plain(said)) or _is_passed_over(sentence):
         return []
     if _whole("everything").search(_plain(said)):
         return [FeatureChange(operation="FORGET", slot=EVERYTHING, quote=quote)]
@@ -192,6 +193,19 @@ def _forgotten(sentence: str, quote: str) -> list[FeatureChange]:
     if not meant:
         return []
     return [FeatureChange(operation="FORGET", slot=slot, quote=quote) for slot in (meant, *meant_in(meant))]
+
+
+def _is_passed_over(sentence: str) -> bool:
+    """Whether another thing comes in the place of what is to be forgotten: "forget the guitar, try drums"."""
+    if (match := _match("forget", sentence)) is None:
+        return False
+    said, *rest = _CLAUSE_END.split(sentence[match.start("words") :])
+    if _whole("forget_mine").search(_plain(said)) and not sentence.endswith(("?", "？")):
+        return False
+    return not all(
+        _whole("forget_beside").match(_plain(clause)) or _said("forget", clause) or _said("keep", clause)
+        for clause in rest
+    )
 
 
 def _of_answers(sentence: str, quote: str) -> list[FeatureChange]:

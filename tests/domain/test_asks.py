@@ -182,8 +182,8 @@ def test_plain_wishes_go_in_where_the_model_heard_none() -> None:
         ("Could you stop writing essays", "COMPREHENSIVE", "CONCISE"),
         ("Stop using bullet points", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
         ("No more tables, please", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
-        ("Enough with the examples", "STRUCTURED_WITH_EXAMPLES", None),
-        ("I'm tired of theory", "CONCEPTUAL", "PRACTICAL"),
+        ("Stop giving me examples", "STRUCTURED_WITH_EXAMPLES", None),
+        ("I'm tired of theoretical answers", "CONCEPTUAL", "PRACTICAL"),
         ("I'd rather not have bullet points any more", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
         ("Bullet points are no longer needed", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
         ("Cancel my wish for short answers", "CONCISE", "BALANCE"),
@@ -191,7 +191,7 @@ def test_plain_wishes_go_in_where_the_model_heard_none() -> None:
         ("别再那么啰嗦了", "COMPREHENSIVE", "CONCISE"),
         ("I no longer need step by step instructions", "PRACTICAL", None),
         ("别再用表格了", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
-        ("表格就不用了", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
+        ("要点就不用列了", "STRUCTURED_WITH_EXAMPLES", "DETAILED"),
         ("不用那么详细了", "COMPREHENSIVE", "CONCISE"),
         ("我不再需要简短的回答", "CONCISE", "BALANCE"),
         ("不要再講原理了", "CONCEPTUAL", "PRACTICAL"),
@@ -253,6 +253,41 @@ def test_what_takes_the_place_of_a_wish_reaches_as_far(text: str, value: str, sc
 def test_other_things_that_are_over_end_no_wish(text: str) -> None:
     """Questions, other people, tables of wood, and a form that is asked for again in the same breath."""
     assert not [over for over in ended_in(text) if over.field]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I no longer need the table, cancel the reservation.",
+        "No more lists, I did all the shopping.",
+        "No more tables, they are all taken.",
+        "I'm tired of tables, I want a bar stool.",
+        "Cancel the tables.",
+        "I changed my mind about the table, we'd rather sit outside.",
+        "I'm done with my lists.",
+        "I no longer need tables.",
+        "No more details, the police said.",
+        "Forget the table, give me the number.",
+        "清单不用了，我买好了",
+        "清单不用了",
+        "别再列清单了，老婆都买好了",
+        "列表不用了，换字典",
+        "表格就不要了，直接发我文档",
+        "取消清单",
+        "No more short ones, I like long skirts.",
+        "Enough with the short ones, show me longer dresses.",
+        "I don't want lists, I want sets in Python.",
+        "I don't want a table, I want a view in SQL.",
+        "Don't use lists here, use tuples.",
+        "I'm done with lists, how do I use dicts in Python?",
+        "不要短的，要长的裙子",
+        "老板说以后别再用表格了",
+    ],
+)
+def test_what_has_the_name_of_a_form_ends_and_asks_for_nothing(text: str) -> None:
+    """Tables to sit at, lists of a program or of the shop, and what somebody else does not want."""
+    assert ended_in(text) == []
+    assert with_plain_wishes(Extraction(), text) == Extraction()
 
 
 def test_a_wish_of_the_conversation_is_withdrawn_there() -> None:

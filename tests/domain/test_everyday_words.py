@@ -52,10 +52,27 @@ def test_a_liking_that_is_over_gives_way(liked: str, over: str, slot: str, value
         ("我喜欢爵士乐。", "爵士乐会让我厌烦吗？"),
         ("我喜欢爵士乐。", "我老婆以前喜欢爵士乐，但现在不喜欢了。"),
         ("我喜欢跑步。", "跑步我今天不跑了。"),
+        ("I love guitar.", "The guitar has come to annoy me, this one string is broken."),
+        ("I love guitar.", "One string is broken, the guitar has come to annoy me."),
+        ("I love guitar.", "The guitar has started to annoy me lately, the strings are old."),
+        ("I love guitar.", "Guitar bores me because I have no strings."),
+        ("I love dogs.", "Dogs started to bore me, said the cat in my story."),
+        ("I love jazz.", "Jazz never bores me."),
+        ("I love jazz.", "Jazz can annoy me."),
+        ("I love jazz.", "Jazz no longer bores me."),
+        ("I love yoga.", "Yoga never wears me out."),
+        ("I love coffee.", "No more coffee, I'm full."),
+        ("I love coffee.", "I'm full now, no more coffee."),
+        ("I love coffee.", "No more coffee. I'm full."),
+        ("I love coffee.", "No more coffee, thanks."),
+        ("我喜欢吉他。", "吉他最近让我头疼，弦断了。"),
+        ("我喜欢吉他。", "弦断了，吉他最近让我头疼。"),
+        ("我喜欢爵士乐。", "爵士乐现在让我有点烦，楼上声音太大。"),
+        ("我喜欢爵士乐。", "爵士乐从来不会让我烦。"),
     ],
 )
 def test_a_liking_stays(liked: str, said: str) -> None:
-    """Where it is somebody else's, asked, wished, or so today alone that it is over."""
+    """Where it is somebody else's, asked, wished, denied, or so for a passing cause alone that it is over."""
     (known,) = told(liked, said).values()
     assert known.value in ("loves", "喜欢")
     assert not known.history
@@ -100,6 +117,10 @@ def test_a_liking_at_a_time_that_is_none_of_the_users_own(said: str) -> None:
         ("I usually drink tea.", "I switched to coffee last week.", "coffee", "switched to coffee"),
         ("I live in Paris.", "I moved to Berlin last week.", "city", "Berlin"),
         ("I drink tea.", "I tried coffee last week.", "tea", "drinks"),
+        ("I drink tea.", "I switched to decaf last week by accident.", "tea", "drinks"),
+        ("I drink tea.", "I changed to the blue line last week.", "tea", "drinks"),
+        ("I drink tea.", "I quit early last week.", "tea", "drinks"),
+        ("I drink tea.", "I stopped at the shop last week.", "tea", "drinks"),
         ("I live in Paris.", "I was in Berlin last week.", "city", "Paris"),
     ],
 )
@@ -264,16 +285,41 @@ async def test_a_trade_that_is_not_left_stays(said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        ("driver", "I'm done with driver installation."),
+        ("chef", "I'm done with chef recipes in Ansible."),
+        ("nurse", "I'm done with nurse jokes."),
+        ("nurse", "I'm done with nursing the baby for today."),
+        ("nurse", "I'm done with nursing for today."),
+        ("nurse", "I'm done with being a nurse for tonight."),
+        ("nurse", "I'm done with nursing and laundry, that's it for today."),
+        ("nurse", "I switched from being a nurse to being a thief in the game."),
+        ("plumber", "I'm finished with plumber estimates."),
+        ("driver", "I no longer do driver updates."),
+        ("nurse", "I no longer work in nurse station B."),
+        ("teacher", "I don't do teaching plans any more."),
+        ("chef", "I switched from Chef to Ansible."),
+        ("driver", "I switched from driver version 4 to 5."),
+        ("nurse", "I switched from nurse shoes to sneakers."),
+        ("teacher", "I moved from teaching slides to videos."),
+        ("nurse", "I left my nursing job notes at home."),
+    ],
+)
+async def test_what_is_called_after_a_trade_leaves_it_alone(role: str, said: str) -> None:
+    """A program, a thing or a piece of the work that is done with, changed or left is not the trade."""
+    assert role in await who(f"I am a {role}.", said)
+
+
+@pytest.mark.parametrize(
     ("said", "role", "quote"),
     [
         ("I switched careers; I'm a baker now.", "baker", "I switched careers"),
-        ("I've changed jobs and I'm a baker now.", "baker", "I've changed jobs"),
-        ("I quit my job, I'm a baker now.", "baker", "I quit my job"),
+        ("I made a career change and I'm a baker now.", "baker", "I made a career change"),
+        ("I quit my job to become a baker, and I'm a baker now.", "baker", "I quit my job to become"),
         ("I retrained as a baker.", "baker", "I retrained as"),
         ("我转行做面包师了。", "面包师", "转行"),
         ("我离开了护理行业，现在是面包师。", "面包师", "离开了护理行业"),
-        ("換工作了，现在是面包师。", "面包师", "換工作"),
-        ("我上个月辞职了，现在做面包师。", "面包师", "辞职"),
         ("我从护士转行成了面包师。", "面包师", "从护士转行"),
     ],
 )
@@ -292,6 +338,18 @@ def test_a_change_of_trade_ends_the_trade_that_was_known(said: str, role: str, q
         ("My husband switched careers. I'm a baker.", "baker"),
         ("Have I switched careers too late? I'm a baker.", "baker"),
         ('"I switched careers" is the title of my talk. I am a baker.', "baker"),
+        ("I've changed jobs and I'm a baker now.", "baker"),
+        ("I quit my job, I'm a baker now.", "baker"),
+        ("I left my job at 5, I'm a commuter.", "commuter"),
+        ("I'm a baker in the game and I quit my job there.", "baker"),
+        ("I switched professions in my favourite game, I'm a baker there.", "baker"),
+        ("I retrained as a baker in the game.", "baker"),
+        ("I made a career switch quiz. I'm an artist according to it.", "artist"),
+        ("I changed career options in the menu; I'm a baker.", "baker"),
+        ("換工作了，现在是面包师。", "面包师"),
+        ("我上个月辞职了，现在做面包师。", "面包师"),
+        ("我离开岗位去吃饭了，我是面包师。", "面包师"),
+        ("我看了转行的书，我是面包师。", "面包师"),
         ("我老公转行了，我是面包师。", "面包师"),
         ("我想转行，我是面包师。", "面包师"),
         ("要不要转行？我是面包师。", "面包师"),
@@ -300,5 +358,5 @@ def test_a_change_of_trade_ends_the_trade_that_was_known(said: str, role: str, q
     ],
 )
 def test_what_is_no_change_of_the_users_trade(said: str, role: str) -> None:
-    """The same trade elsewhere, no trade, a wish, a condition, somebody else's, a question, a quotation."""
+    """The same trade elsewhere, another place of work, a game, no trade, a wish, somebody else's, a question."""
     assert trades_left(said, ["nurse"], [role]) == {}

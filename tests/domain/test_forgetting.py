@@ -1,12 +1,14 @@
 """Forgetting: what is left of a fact, and by what a record that is no event may name its user."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from pipeline.domain.forgetting import users_named, without_all
 from schemas.features import Earlier, Heard
-from tests.domain.features import NOW, kept
+from tests.domain.features import kept
+from tests.processors.factories import NOW
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,13 @@ def test_an_older_value_that_was_told_late_goes_with_the_user() -> None:
     earlier = Earlier(value="oat", source="CHAT_EXTRACT", until=later, reason="told late")
     heard = [Heard(source="q1", record_time=older, version=2), Heard(source="q2", record_time=later, version=1)]
     seen = {"conversationId": "c", "questionId": "q2", "quote": "skimmed", "recordTime": later}
-    changes = {"createTime": later, "recordTime": later, "evidence": [seen], "history": [earlier], "heard": heard}
+    changes: dict[str, Any] = {
+        "createTime": later,
+        "recordTime": later,
+        "evidence": [seen],
+        "history": [earlier],
+        "heard": heard,
+    }
     feature = kept("milk", "skimmed", **changes)
     left = without_all(feature, NOW)
     assert left is not None

@@ -64,7 +64,7 @@ def test_a_wish_to_remember_says_what(text: str, slot: str, value: str) -> None:
         ("把关于燕麦奶的记忆删掉", "燕麦奶"),
         ("可以把燕麦奶忘掉吗？", "燕麦奶"),
         ("燕麦奶这事儿忘了吧", "燕麦奶"),
-        ("Let's forget the opera thing", "opera"),
+        ("Forget the opera thing", "opera"),
         ("Delete the fact that I drink oat milk", "drink oat milk"),
         ("Erase what you know about my milk", "milk"),
         ("Purge everything you've stored about my coffee", "coffee"),
@@ -76,13 +76,14 @@ def test_a_wish_to_remember_says_what(text: str, slot: str, value: str) -> None:
         ("scratch that about oat milk", "oat milk"),
         ("Take back what I said about tea", "tea"),
         ("The fact that I smoke can be forgotten", "smoke"),
-        ("忘了燕麦奶吧", "燕麦奶"),
         ("请忘了咖啡", "咖啡"),
         ("你可以忘掉燕麦奶的事了", "燕麦奶"),
         ("关于燕麦奶的别记了", "燕麦奶"),
         ("咖啡的事忘了吧", "咖啡"),
         ("删掉关于燕麦奶的记忆", "燕麦奶"),
-        ("请删除我喝燕麦奶的记录", "喝燕麦奶"),
+        ("请删除我喝燕麦奶的记忆", "喝燕麦奶"),
+        ("Forget tea, please", "tea"),
+        ("Forget that I smoke, I quit", "smoke"),
         ("清除你记住的咖啡信息", "咖啡"),
         ("把燕麦奶从记忆里删了", "燕麦奶"),
         ("从你的记忆里删掉咖啡", "咖啡"),
@@ -149,6 +150,59 @@ def test_a_wish_to_forget_says_what_is_meant(text: str, meant: str) -> None:
 )
 def test_a_task_a_question_and_a_role_are_no_wish(text: str) -> None:
     """Reminders, questions about memory, quotes, other people and roles ask for nothing to be kept."""
+    assert wishes(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let's forget everything.",
+        "Let's forget about work.",
+        "Let's forget work.",
+        "Let's forget my age.",
+        "Forget work",
+        "忘了工作吧",
+        "忘掉工作吧",
+        "忘了猫吧",
+        "你最好忘了咖啡",
+        "Forget everything, I'm going to bed.",
+        "Just forget everything.",
+        "Forget everything and run!",
+        "忘掉所有",
+        "忘掉一切",
+        "Forget the jazz, what about the weather?",
+        "Forget my age, how do I look?",
+        "Forget running, I need a nap.",
+        "Forget the guitar, try drums.",
+        "Forget the guitar and try drums.",
+    ],
+)
+def test_a_turn_of_phrase_forgets_nothing(text: str) -> None:
+    """A suggestion, everything without whose it is, and a thing that another takes the place of."""
+    assert wishes(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "关于猫的部分删掉",
+        "关于咖啡的内容删掉",
+        "把爵士乐从记录里删掉",
+        "从档案里删除猫",
+        "把杭州从记录里删掉",
+        "删除我的跑步记录",
+        "把我的跑步记录删掉",
+        "把关于猫的信息删掉",
+        "删掉我的咖啡记录",
+        "清除我的追剧记录",
+        "Clear the memory of my phone.",
+        "Drop the part about cats.",
+        "Remove the notes about cats",
+        "Delete all your data",
+    ],
+)
+def test_what_is_deleted_elsewhere_is_remembered(text: str) -> None:
+    """Records, files and parts of a text are not what is known of the user."""
     assert wishes(text) == []
 
 
@@ -286,6 +340,9 @@ def test_a_note_is_about_a_thing(text: str, slot: str) -> None:
     "text",
     [
         "Forget everything there is to know about me",
+        "Forget everything about me, I'm starting over",
+        "忘掉关于我的一切",
+        "删除关于我的所有信息",
         "Please erase everything you know about me",
         "forget all the details about me",
         "请忘记你知道的所有关于我的详细信息",
@@ -387,6 +444,18 @@ def test_a_lasting_wish_about_the_answers_gives_way(text: str, kept: str, gone: 
         "Translate into German: stop using bullet points",
         "Act as a waiter in Lyon. Always answer in French.",
         "翻译：别再用表格了",
+        "Forget the table, give me the number.",
+        "Enough of English, let's do biology.",
+        "I'm fed up with English.",
+        "I'm done with English, now maths homework.",
+        "Cancel English.",
+        "No more French, I want to speak Italian in class.",
+        "中文别用了",
+        "别说中文了，她听不懂",
+        "老板说以后别再用表格了",
+        "永远用摄氏度的国家",
+        "以后都用摄氏度计吧",
+        "我们国家一直用摄氏度",
     ],
 )
 def test_a_wish_for_the_moment_takes_nothing_back(text: str) -> None:
