@@ -80,11 +80,14 @@ class Dispatcher(Generic[D]):
         heads = [window[0].taken_at for window in self._windows.values() if window]
         return time.monotonic() - min(heads) if heads else 0.0
 
-    async def submit(self, delivery: D) -> None:
-        """Take a delivery in, waiting for room; while draining it is handed back."""
+    async def room(self) -> None:
+        """Wait until another delivery may be taken in, or a drain begins."""
         while not self.draining and self.unacked >= self.max_unacked:
             self._room.clear()
             await self._room.wait()
+
+    def take(self, delivery: D) -> None:
+        """Take a delivery in; while draining it is handed back."""
         if self.draining:
             delivery.hand_back()
             return

@@ -37,6 +37,11 @@ def dispatcher(
     )
 
 
+async def submit(subject: Dispatcher[Delivered], delivery: Delivered) -> None:
+    await subject.room()
+    subject.take(delivery)
+
+
 async def test_one_key_runs_in_order_while_others_go_on() -> None:
     """Deliveries of a key never overlap, and a slow key holds up no other."""
     release = asyncio.Event()
@@ -54,7 +59,7 @@ async def test_one_key_runs_in_order_while_others_go_on() -> None:
 
     subject = dispatcher(process)
     for offset in range(30):
-        await subject.submit(Delivered(offset, b"slow" if offset % 3 == 0 else b"fast%d" % (offset % 3)))
+        await submit(subject, Delivered(offset, b"slow" if offset % 3 == 0 else b"fast%d" % (offset % 3)))
     while sum(len(done) for done in order.values()) < 20:
         await asyncio.sleep(0)
     assert order[b"slow"] == []
@@ -73,7 +78,7 @@ async def test_nothing_is_acknowledged_past_an_unfinished_delivery() -> None:
 
     subject = dispatcher(process)
     for offset in range(4):
-        await subject.submit(Delivered(offset, b"%d" % offset, acked=acked))
+        await submit(subject, Delivered(offset, b"%d" % offset, acked=acked))
     while not acked:
         await asyncio.sleep(0)
     assert [delivery.offset for delivery in acked] == [0]
@@ -92,7 +97,7 @@ async def test_partitions_are_acknowledged_apart() -> None:
 
     subject = dispatcher(process)
     for partition in (0, 1):
-        await subject.submit(Delivered(0, partition=partition, acked=acked))
+        await submit(subject, Delivered(0, partition=partition, acked=acked))
     while not acked:
         await asyncio.sleep(0)
     assert [delivery.partition for delivery in acked] == [1]
@@ -101,16 +106,16 @@ async def test_partitions_are_acknowledged_apart() -> None:
 
 
 async def test_the_window_bounds_what_is_held() -> None:
-    """A submit beyond `max_unacked` waits until something is acknowledged."""
+    """Beyond `max_unacked` there is no room until something is acknowledged."""
     release = asyncio.Event()
 
     async def process(delivery: Delivered) -> None:
         await release.wait()
 
     subject = dispatcher(process, max_unacked=2)
-    await subject.submit(Delivered(0, b"a"))
-    await subject.submit(Delivered(1, b"b"))
-    third = asyncio.create_task(subject.submit(Delivered(2, b"c")))
+    await submit(subject, Delivered(0, b"a"))
+    await submit(subject, Delivered(1, b"b"))
+    third = asyncio.create_task(submit(subject, Delivered(2, b"c")))
     for _ in range(5):
         await asyncio.sleep(0)
     assert not third.done()
@@ -131,7 +136,7 @@ async def test_a_drain_finishes_what_fits_and_hands_back_the_rest() -> None:
     subject = dispatcher(process, drain_timeout=0.2)
     deliveries = [Delivered(n, key, acked=acked) for n, key in enumerate((b"quick", b"hangs", b"quick", b"hangs"))]
     for delivery in deliveries:
-        await subject.submit(delivery)
+        await submit(subject, delivery)
     assert await subject.drain() == 3
     assert acked == deliveries[:1]
     assert [delivery.handed_back for delivery in deliveries] == [False, True, True, True]
@@ -151,8 +156,8 @@ async def test_a_drain_gives_up_early_what_only_waits() -> None:
     subject: Dispatcher[Delivered] = Dispatcher(
         process, max_unacked=10, drain_timeout=0.1, on_failure=lambda exc: None, waits=lambda task: True
     )
-    await subject.submit(Delivered(0))
-    await subject.submit(Delivered(1))
+    await submit(subject, Delivered(0))
+    await submit(subject, Delivered(1))
     assert await subject.drain() == 2
     assert cancelled == [0]
 
@@ -167,12 +172,12 @@ async def test_while_draining_new_deliveries_are_handed_back_until_resumed() -> 
     subject = dispatcher(process)
     subject.begin_drain()
     late = Delivered(0)
-    await subject.submit(late)
+    await submit(subject, late)
     assert late.handed_back
     await subject.drain()
     subject.resume()
     again = Delivered(0, acked=acked)
-    await subject.submit(again)
+    await submit(subject, again)
     await subject.drain()
     assert acked == [again]
 
@@ -186,8 +191,8 @@ async def test_a_failing_process_is_reported_and_never_acknowledged() -> None:
             raise RuntimeError("broken")
 
     subject = Dispatcher(process, max_unacked=10, drain_timeout=0.1, on_failure=failures.append)
-    await subject.submit(Delivered(0, b"a", acked=acked))
-    await subject.submit(Delivered(1, b"b", acked=acked))
+    await submit(subject, Delivered(0, b"a", acked=acked))
+    await submit(subject, Delivered(1, b"b", acked=acked))
     assert await subject.drain() == 2
     assert [str(failure) for failure in failures] == ["broken"]
     assert acked == []
@@ -213,7 +218,7 @@ def test_every_schedule_keeps_the_order(schedule: list[tuple[int, int, int]]) ->
             offset = offsets[partition]
             offsets[partition] += 1
             durations[partition, offset] = duration
-            await subject.submit(Delivered(offset, b"%d" % key, partition, acked[partition]))
+            await submit(subject, Delivered(offset, b"%d" % key, partition, acked[partition]))
         assert await subject.drain() == 0
         for partition, count in offsets.items():
             assert [delivery.offset for delivery in acked[partition]] == list(range(count))
@@ -231,11 +236,11 @@ async def test_after_a_failure_nothing_of_the_same_key_runs() -> None:
         raise RuntimeError("broken")
 
     subject = Dispatcher(process, max_unacked=10, drain_timeout=0.1, on_failure=lambda exc: None)
-    await subject.submit(Delivered(0))
+    await submit(subject, Delivered(0))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     late = Delivered(1)
-    await subject.submit(late)
+    await submit(subject, late)
     await subject.drain()
     assert ran == [0]
     assert late.handed_back

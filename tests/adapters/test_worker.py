@@ -1,8 +1,13 @@
 """What Faust is told, and where its own bookkeeping would lose a worker or forget a commit."""
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+import pytest
+from faust.events import Event
 from faust.types import TP
+from faust.types.tuples import ConsumerMessage
 
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.kafka.worker import ProcessorApp
@@ -13,10 +18,14 @@ from pipeline.ports import Processor, Record
 A_MONTH = 30 * 24 * 3600
 
 
-def probe() -> ProcessorApp:
-    """An app that nobody starts."""
+PLACE = TP("test.questions", 0)
 
-    async def run(record: Record) -> None: ...
+
+async def nothing(record: Record) -> None: ...
+
+
+def probe(run: Callable[[Record], Awaitable[None]] = nothing) -> ProcessorApp:
+    """An app that nobody starts; it holds two records at once."""
 
     async def handle(*_: Any) -> list[Any]:
         return []
@@ -25,7 +34,7 @@ def probe() -> ProcessorApp:
         Processor("probe", ("questions",), handle),
         Connection("127.0.0.1:1", "test."),
         run,
-        max_unacked=1,
+        max_unacked=2,
         drain_timeout=1,
         waits=lambda task: False,
         metrics=Metrics(),
@@ -39,16 +48,115 @@ async def test_an_idle_standby_stays_in_its_group() -> None:
 
 async def test_what_is_done_is_committed_though_an_earlier_commit_was_cut_off() -> None:
     """Faust takes acknowledgements off its list before it commits them, so that a revoke in between forgot them."""
-    app, tp = probe(), TP("test.questions", 0)
+    app = probe()
     consumer = app.faust_consumer
-    consumer._committed_offset[tp] = 3
-    consumer._acked[tp] = [3, 4, 5, 6]
-    app.done[tp] = 7
+    consumer._committed_offset[PLACE] = 3
+    consumer._acked[PLACE] = [3, 4, 5, 6]
+    app.done[PLACE] = 7
     for _ in ("cut off", "on revoke"):
-        assert consumer._new_offset(tp) == 7
-    assert not consumer._acked[tp]
+        assert consumer._new_offset(PLACE) == 7
+    assert not consumer._acked[PLACE]
 
 
 async def test_nothing_is_committed_for_a_partition_where_nothing_is_done() -> None:
     """A partition that was only just dealt keeps the offset that it has."""
-    assert probe().faust_consumer._new_offset(TP("test.questions", 0)) is None
+    assert probe().faust_consumer._new_offset(PLACE) is None
+
+
+class Coming:
+    """Records of one partition as Faust hands them to us, and what is asked of Faust."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, committed: int) -> None:
+        self.done: list[int] = []
+        self.sought: list[int] = []
+        self.release = asyncio.Event()
+        self.app = probe(self._run)
+        self.app.faust_consumer._committed_offset[PLACE] = committed
+        monkeypatch.setattr(self.app.faust_consumer, "seek", self._seek)
+        self._coming: asyncio.Queue[Event] = asyncio.Queue()
+        self._reading = asyncio.ensure_future(self.app._reader("test.")(self))
+
+    async def _run(self, record: Record) -> None:
+        await self.release.wait()
+        self.done.append(record.offset)
+
+    async def _seek(self, partition: TP, offset: int) -> None:
+        self.sought.append(offset)
+
+    def noack(self) -> "Coming":
+        return self
+
+    async def events(self) -> AsyncIterator[Event]:
+        while True:
+            yield await self._coming.get()
+
+    async def come(self, *offsets: int) -> None:
+        """Hand records over, each under a key of its own, and let everything run as far as it can."""
+        for offset in offsets:
+            message = ConsumerMessage(
+                PLACE.topic, PLACE.partition, offset, 0.0, 0, [], b"%d" % offset, b"{}", None, tp=PLACE,
+                generation_id=self.app.consumer_generation_id,
+            )  # fmt: skip
+            self._coming.put_nowait(Event(self.app, None, None, None, message))
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+    async def rebalance(self, *between: int, committed: int) -> None:
+        """Give the partition up, as a worker that its group has left behind does, and get it again.
+
+        Records that Faust fetched before come `between` the two.
+        """
+        await self.app.drain(lost=True)
+        await self.come(*between)
+        self.app.faust_consumer._committed_offset[PLACE] = committed
+        self.app.consumer_generation_id += 1
+        await self.app._resume()
+
+    async def end(self) -> None:
+        self.release.set()
+        await self.app.drain()
+        self._reading.cancel()
+
+
+@pytest.fixture
+async def coming(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Coming]:
+    coming = Coming(monkeypatch, committed=5)
+    yield coming
+    await coming.end()
+
+
+async def test_what_comes_while_partitions_are_given_up_is_taken_in_when_it_comes_again(coming: Coming) -> None:
+    """A thawed worker read the newest question before its partition was dealt anew, and passed it over then."""
+    coming.release.set()
+    await coming.rebalance(5, 6, committed=5)
+    await coming.come(5, 6)
+    assert coming.done == [5, 6]
+
+
+async def test_what_waits_for_room_while_partitions_are_given_up_is_taken_in_when_it_comes_again(
+    coming: Coming,
+) -> None:
+    await coming.come(5, 6, 7, 8)
+    await coming.rebalance(committed=5)
+    coming.release.set()
+    await coming.come(5, 6, 7, 8)
+    assert coming.done == [5, 6, 7, 8]
+
+
+async def test_a_hole_is_read_again_until_what_is_behind_it_comes_again(coming: Coming) -> None:
+    """What Faust had fetched behind a hole comes late, and takes its place further on than where we seek."""
+    coming.release.set()
+    await coming.come(7, 8)
+    assert coming.sought == [5, 5]
+    await coming.come(9)  # it read on, for its place was behind
+    assert coming.sought == [5, 5, 5]
+    await coming.come(5, 8)
+    assert coming.sought == [5, 5, 5, 6]
+    await coming.come(8)  # 6 and 7 are no more
+    assert coming.done == [5, 8]
+
+
+async def test_what_was_done_is_not_taken_in_again(coming: Coming) -> None:
+    coming.release.set()
+    await coming.come(5, 6, 5, 6, 7)
+    assert coming.done == [5, 6, 7]

@@ -190,8 +190,9 @@ class ProcessorApp(faust.App):
             async for event in stream.noack().events():
                 delivery = FaustDelivery(self, event, prefix)
                 del event  # Faust counts references to it
+                await self.dispatcher.room()
                 if await self._is_next(delivery):
-                    await self.dispatcher.submit(delivery)
+                    self.dispatcher.take(delivery)
                 else:
                     delivery.hand_back()
 
@@ -204,21 +205,24 @@ class ProcessorApp(faust.App):
         return consumer
 
     async def _is_next(self, delivery: FaustDelivery) -> bool:
-        """Whether nothing was lost between the broker and us: a hole is read once more, then believed.
+        """Whether to take it in: nothing was lost between the broker and us, and nothing is being given up.
 
-        Acknowledging past a hole would lose what was in it for good; a log may have real holes
-        (transactions, compaction), and those are there again when it is read again.
+        Acknowledging past a hole would lose what was in it for good, so that it is read again; a log
+        may have real holes (transactions, compaction), and what is still behind one then is believed.
+        What comes between a drain and the next assignment must leave no trace here: it is not taken
+        in, and would be refused when it is delivered again.
         """
         tp, offset = delivery.partition, delivery.offset
-        if delivery.generation != self.consumer_generation_id:
+        if self.dispatcher.draining or delivery.generation != self.consumer_generation_id:
             return False
         want = self._next.get(tp, self.faust_consumer._committed_offset.get(tp))
         if want is None or offset == want or want < offset <= self._reread.get(tp, -1):
             self._next[tp] = offset + 1
             self._reread.pop(tp, None)
             return True
-        if offset > want and tp not in self._reread:
-            log.info("%s: expected offset %d, got %d; reading again", tp, want, offset, extra={"action": "reread"})
+        if offset > want:
+            if tp not in self._reread:  # the rest of its batch follows, and moves Faust's own place on
+                log.info("%s: expected offset %d, got %d; reading again", tp, want, offset, extra={"action": "reread"})
             self._reread[tp] = offset
             await self.consumer.seek(tp, want)
         return False
