@@ -25,7 +25,7 @@ from pipeline.adapters.rules import RulesModel
 from pipeline.adapters.similarity import ModelJudge
 from pipeline.adapters.spans import OpenTelemetrySpans
 from pipeline.domain.similarity import lexical
-from pipeline.errors import Outage, SettingsInvalid
+from pipeline.errors import BadEvent, Outage, SettingsInvalid
 from pipeline.limits import Permits, Stage
 from pipeline.metrics import MeasuredModel, Metrics
 from pipeline.ports import (
@@ -413,8 +413,10 @@ async def read_dead_letters(
 
 async def replay(
     settings: Settings, letters: Sequence[DeadLetter], sent: Callable[[DeadLetter], None] = lambda letter: None
-) -> None:
-    """Send the records of dead letters again, in order, and remove and tell of them; raises Outage and BadEvent.
+) -> list[BadEvent]:
+    """Send the records of dead letters again, in order, and remove and tell of them; raises Outage.
+
+    Returns why letters stay: each is larger than Kafka takes now.
 
     A record goes once, to every processor of its topic, and takes its letters of all of them; what fails again becomes
     a new one. One that was sent, and not removed for an end in between, is sent once more by the next replay.
@@ -424,14 +426,19 @@ async def replay(
     try:
         async with _patient_database(settings) as database:
             store = MongoStore(database)
-            records = set[tuple[str, int, int]]()
+            records, refused = set[tuple[str, int, int]](), list[BadEvent]()
             for letter in letters:
                 record = (letter.source_topic, letter.source_partition, letter.source_offset)
                 if record not in records:
-                    await publisher.replay(letter)
+                    try:
+                        await publisher.replay(letter)
+                    except BadEvent as exc:
+                        refused.append(exc)
+                        continue
                     await store.remove_dead_letters(*record)
                 records.add(record)
                 sent(letter)
+            return refused
     finally:
         await publisher.stop()
 

@@ -50,10 +50,15 @@ async def replay(arguments: argparse.Namespace, settings: Settings) -> int:
         for letter in found:
             print(f"would replay {letter.letter_id} to {letter.source_topic}")
         return 0
+    code = 0
     for start in range(0, len(found), _AT_ONCE):
         named = Wanted(letter_ids=[letter.letter_id for letter in found[start : start + _AT_ONCE]])
-        await bootstrap.replay(settings, await bootstrap.read_dead_letters(settings, named, None), _tell)
-    return 0
+        for refusal in await bootstrap.replay(
+            settings, await bootstrap.read_dead_letters(settings, named, None), _tell
+        ):
+            print(f"{refusal}; it stays", file=sys.stderr)
+            code = 1
+    return code
 
 
 def _tell(letter: DeadLetter) -> None:

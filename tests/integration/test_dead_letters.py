@@ -2,11 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline import bootstrap
 from pipeline.adapters.embedded import Services
+from pipeline.adapters.kafka.publisher import MAX_DEAD_LETTER_BYTES
 from pipeline.ports import Wanted
 from schemas.events import DeadLetter
 from schemas.topics import TopicName
@@ -88,28 +90,48 @@ async def test_letters_of_a_record_that_fails_again_become_no_more(
         assert len(await here.records(topic, 4)) == 4
 
 
+def letter(number: int, offset: int, value: bytes = b"its value") -> DeadLetter:
+    """One of `turns`, so many seconds after the first."""
+    failed = datetime(2026, 5, 1, tzinfo=UTC)
+    return DeadLetter(
+        processor="p",
+        source_topic="turns",
+        source_partition=0,
+        source_offset=offset,
+        exception="BadEvent",
+        message="no",
+        record_time=failed,
+        create_time=failed + timedelta(seconds=number),
+        value=value,
+    )
+
+
+def stored(letter: DeadLetter) -> dict[str, Any]:
+    return {"_id": letter.letter_id, **letter.model_dump(by_alias=True)}
+
+
+async def test_a_letter_that_kafka_takes_no_more_stays_and_keeps_none_back(
+    services: Services, names: Names, tmp_path: Path
+) -> None:
+    """The one that is too large is told of by its id; those before and after it are replayed."""
+    settings = settings_for(services, names)
+    async with deployed(settings) as here:
+        letters = [letter(0, 1), letter(1, 2, b"x" * (MAX_DEAD_LETTER_BYTES + 1)), letter(2, 3)]
+        await here.database["dead_letters"].insert_many(map(stored, letters))
+        code, out, err = await run("dead-letters", "replay", "--all", env=environment(settings), cwd=tmp_path)
+        assert out.splitlines() == [f"replayed {letters[number].letter_id} to turns" for number in (0, 2)]
+        assert err == f"dead letter {letters[1].letter_id} is larger than Kafka takes now; it stays\n"
+        assert code == 1
+        assert [left["_id"] for left in await here.documents("dead_letters")] == [letters[1].letter_id]
+
+
 async def test_all_are_more_than_a_list_shows(services: Services, names: Names, tmp_path: Path) -> None:
     """A list says that there are more, and is without their values; a replay of all takes them all, oldest first."""
     settings, count = settings_for(services, names), 1002
     env = environment(settings)
     async with deployed(settings) as here:
-        failed = datetime(2026, 5, 1, tzinfo=UTC)
-        letters = [
-            DeadLetter(
-                processor="p",
-                source_topic="turns",
-                source_partition=0,
-                source_offset=count - number,
-                exception="BadEvent",
-                message="no",
-                record_time=failed,
-                create_time=failed + timedelta(seconds=number),
-                value=b"its value",
-            )
-            for number in range(count)
-        ]
-        stored = [{"_id": letter.letter_id, **letter.model_dump(by_alias=True)} for letter in letters]
-        await here.database["dead_letters"].insert_many(stored)
+        letters = [letter(number, count - number) for number in range(count)]
+        await here.database["dead_letters"].insert_many(map(stored, letters))
 
         code, out, err = await run("dead-letters", "list", env=env, cwd=tmp_path)
         assert (code, len(out.splitlines())) == (0, 1000)
