@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from datetime import timedelta
 
 from pipeline.processors import NAMES
 from tests.chaos.figures import Figures
@@ -28,6 +29,8 @@ _THAWED = 100
 _SHORT_DRAIN = 3
 #: How long a standby may take to take over, in seconds: the dead one's session, and a rebalance.
 _TAKES_OVER = SESSION + 10.0
+#: How long before its call one of two rivals may have looked for what is stored, on a machine that they fill.
+_RIVALS_LOOKED = timedelta(seconds=5)
 #: The processor that two workers of the standby case share.
 _SHARED = "role-extraction"
 
@@ -149,7 +152,11 @@ async def freeze(stage: Stage) -> None:
 
 
 async def forced(stage: Stage) -> None:
-    """Two workers read every partition at once, in consumer groups of their own, and write to one database."""
+    """Two workers read every partition at once, in consumer groups of their own, and write to one database.
+
+    Each may look just before the other has stored, at every turn, and be slow to call.
+    """
+    stage.model.looked = _RIVALS_LOOKED
     await stage.start_worker()
     await stage.start_worker("tests.chaos.twin")
 

@@ -13,8 +13,6 @@ from tests.scripted_model import Call, Reply, Script, ScriptedModel, default_rep
 
 #: Seconds of a call, at least and at most.
 _LATENCY = (0.02, 0.08)
-#: A document this much older than a call was there before the caller could look.
-_SURELY_BEFORE = timedelta(seconds=1)
 #: Within this time after it was thawed, a worker makes the calls that it had decided on before.
 _THAWING = timedelta(seconds=2)
 _QUESTION = re.compile(r"question (\S+):")
@@ -34,6 +32,8 @@ class Model:
     def __init__(self, stored_at: StoredAt) -> None:
         self._stored_at = stored_at
         self.mood: Script | None = None
+        self.looked = timedelta(seconds=1)
+        """How long before its call a worker may have looked for what is stored."""
         self.made: Counter[str] = Counter()
         """Calls by the API key, which is the worker's name."""
         self.stood_still: dict[str, tuple[datetime, datetime]] = {}
@@ -89,7 +89,7 @@ class Model:
     async def _check(self, kind: str, question: str, caller: str) -> None:
         called = datetime.now(UTC)
         stored = await self._stored_at(kind, question)
-        if stored is None or stored > called - _SURELY_BEFORE:
+        if stored is None or stored > called - self.looked:
             return
         frozen, thawed = self.stood_still.get(caller, (called, called))
         if frozen <= stored <= thawed and called <= thawed + _THAWING:

@@ -11,7 +11,7 @@ from tests.chaos.stage import Scale
 from tests.chaos.table import CASES, header, row
 from tests.kafka import Cluster, kafka_cluster
 
-SCALE = Scale.of(600)
+SCALE = Scale.of(400)
 
 
 @pytest.fixture(scope="module")
