@@ -17,6 +17,8 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 #: Set by the replay of a dead letter to its attempts so far, and passed on to every event that comes of it.
 REPLAY_HEADER = "__rolestream.replay"
+#: Of that number; a client may write anything there.
+_MOST_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Record:
     @property
     def attempts(self) -> int:
         """How often the record that was replayed has been tried, this time included."""
-        earlier = self.headers.get(REPLAY_HEADER, b"")
+        earlier = self.headers.get(REPLAY_HEADER, b"")[:_MOST_DIGITS]
         return 1 + (int(earlier) if earlier.isdigit() else 0)
 
 

@@ -207,7 +207,8 @@ def _said(record: Record) -> dict[str, str]:
     field = BY_NAME[record.topic].key
     named = {to_camel(field): record.key.decode(errors="replace")} if field and record.key else {}
     items = content.items() if isinstance(content, dict) else ()
-    return named | {name: value for name, value in items if isinstance(value, str)}
+    # half of a character, which JSON can hold, is nothing that a database takes
+    return named | {name: value.encode(errors="replace").decode() for name, value in items if isinstance(value, str)}
 
 
 def dead_letter(processor: str, record: Record, origin: Origin, exc: Exception, services: Services) -> DeadLetter:

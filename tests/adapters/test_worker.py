@@ -156,6 +156,18 @@ async def test_a_hole_is_read_again_until_what_is_behind_it_comes_again(coming: 
     assert coming.done == [5, 8]
 
 
+async def test_the_first_record_of_a_log_whose_beginning_is_gone_is_believed_when_it_comes_again(
+    coming: Coming,
+) -> None:
+    """Where nothing was ever committed a log is read from its beginning, or one that was passed over would be lost."""
+    del coming.app.faust_consumer._committed_offset[PLACE]
+    coming.release.set()
+    await coming.come(3)
+    assert (coming.sought, coming.done) == ([0], [])
+    await coming.come(3, 4)
+    assert coming.done == [3, 4]
+
+
 async def test_what_was_done_is_not_taken_in_again(coming: Coming) -> None:
     coming.release.set()
     await coming.come(5, 6, 5, 6, 7)

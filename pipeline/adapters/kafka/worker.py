@@ -215,8 +215,8 @@ class ProcessorApp(faust.App):
         tp, offset = delivery.partition, delivery.offset
         if self.dispatcher.draining or delivery.generation != self.consumer_generation_id:
             return False
-        want = self._next.get(tp, self.faust_consumer._committed_offset.get(tp))
-        if want is None or offset == want or want < offset <= self._reread.get(tp, -1):
+        want = self._next.get(tp, self.faust_consumer._committed_offset.get(tp) or 0)
+        if offset == want or want < offset <= self._reread.get(tp, -1):
             self._next[tp] = offset + 1
             self._reread.pop(tp, None)
             return True
