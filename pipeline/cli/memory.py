@@ -45,7 +45,7 @@ async def add(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def edit(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Change what is remembered."""
+    """Change what is remembered; a sentence that is not given anew goes with the value that it said."""
     wish = _feature(arguments) | {"feature_id": arguments.id, "version": arguments.version}
     await _command(arguments, settings, "EDIT_FEATURE", **wish)
     return 0
@@ -96,7 +96,7 @@ async def export(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _feature(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What was given of a feature: what was not stays as it is."""
+    """What was given of a feature."""
     given = {name: getattr(arguments, name) for name in ("slot", "value", "content", "category")}
     return {name: value for name, value in given.items() if value is not None}
 

@@ -165,6 +165,8 @@ async def _observed(command: MemoryCommand, record: Record, services: Services) 
     slot = command.slot or (known and known.slot)
     if not slot:
         return _refused(command, UNKNOWN, record, "UNKNOWN")
+    if known and command.slot and subject_of(known.slot) != subject_of(command.slot):
+        return _refused(command, f"featureId: it is the one of {known.slot!r}", record)
     stays = known is not None and "category" not in command.model_fields_set
     change = FeatureChange(
         operation="FORGET" if command.kind == "DELETE_FEATURE" else "OBSERVE",

@@ -88,6 +88,15 @@ async def test_an_edit_or_deletion_finds_its_slot_by_the_id_and_keeps_the_catego
     assert (receipt.status, receipt.reason) == ("refused", "there is no such feature")
 
 
+@pytest.mark.parametrize("kind", ["EDIT_FEATURE", "DELETE_FEATURE"])
+async def test_an_id_under_another_slot_is_refused(here: Here, kind: str) -> None:
+    """One of the two is a mistake, and the receipt says whose id it is; the slot in other spelling is the same."""
+    await here.features.add_feature(feature("milk", seen()))
+    receipt = await receipt_of(here, command(kind, featureId="milk-id", slot="tea", value="x"))
+    assert (receipt.status, receipt.reason) == ("refused", "featureId: it is the one of 'milk'")
+    only(await carry_out(here, command(kind, featureId="milk-id", slot="Milk", value="x")), FeaturesObserved)
+
+
 @pytest.mark.parametrize("slot", ["Milks", "MILK", "milk."])
 async def test_an_edit_finds_the_slot_that_merging_finds(here: Here, slot: str) -> None:
     """In another number, letter case or spelling; the exact name goes before a like one."""
