@@ -145,7 +145,7 @@ def _says_all(wish: str, feature: UserFeature) -> bool:
         if part in rest:
             rest = rest.replace(part, " ")
     left, fact = rest.split(), folded(f"{feature.slot}{feature.value}{feature.content}")
-    return " " in rest and all(part in fact for part in left)
+    return " " in rest and all(part in fact or _deed().fullmatch(part) for part in left)
 
 
 def _in_one_form(text: str) -> str:
@@ -199,6 +199,11 @@ def _often() -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def _light() -> frozenset[str]:
     return frozenset(terms(fold(words("forgetting")["en"])))
+
+
+@lru_cache(maxsize=1)
+def _deed() -> re.Pattern[str]:
+    return re.compile(words("forgetting")["deed"])
 
 
 @lru_cache(maxsize=1)
