@@ -141,6 +141,11 @@ class TurnLogged(TurnEvent):
     sources: list[Source] = []
     metadata: dict[str, Any] = {}
 
+    @property
+    def said_at(self) -> Moment | None:
+        """When an old question that is only logged was asked; None where it is asked now."""
+        return self.asked_at if self.mode == "log" else None
+
 
 class RoleExtracted(TurnEvent):
     """What one question suggests about the user, or why nothing could be read from it."""

@@ -103,7 +103,7 @@ def _message(turn: TurnLogged, raw_text: str | None) -> Message:
         text=turn.text,
         question_id=turn.question_id,
         turn=turn.turn,
-        create_time=(turn.mode == "log" and turn.asked_at) or turn.logged_at,
+        create_time=turn.said_at or turn.logged_at,
         record_time=turn.record_time,
         event=event.decode(),
         raw_text=raw_text,
@@ -132,8 +132,7 @@ async def _log_answer(event: AnswerReady, services: Services) -> None:
 
 def _is_old(question: Message) -> bool:
     """Whether it was only logged, and said when it was asked: its answer is of that time, too."""
-    turn = TurnLogged.from_stored(question.event or "")
-    return turn.mode == "log" and turn.asked_at is not None
+    return question.event is not None and TurnLogged.from_stored(question.event).said_at is not None
 
 
 async def _question_of(event: AnswerReady, services: Services) -> Message:

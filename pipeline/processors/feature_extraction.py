@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import datetime
 
 from pipeline.domain.gate import says_nothing_lasting
 from pipeline.domain.ids import answer_id
@@ -69,19 +68,13 @@ async def _observed(question: Message, services: Services) -> FeaturesObserved:
         observed_by="feature-extraction",
         source="CHAT_EXTRACT",
         record_time=question.record_time or question.create_time,
-        said_at=_said_at(question),
+        said_at=TurnLogged.from_stored(question.event).said_at if question.event else None,
         conversation_id=question.conversation_id,
         question_id=QuestionId(question.question_id),
         turn=question.turn,
         changes=changes,
         cost=cost,
     )
-
-
-def _said_at(question: Message) -> datetime | None:
-    """When a question that is only logged was asked, where that was told: it may be long ago."""
-    turn = TurnLogged.from_stored(question.event) if question.event else None
-    return turn.asked_at if turn and turn.mode == "log" else None
 
 
 async def _messages(question: Message, services: Services) -> list[Said]:

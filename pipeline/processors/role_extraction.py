@@ -86,7 +86,7 @@ async def _extracted(event: TurnLogged, history: Sequence[str], services: Servic
         wishes=[
             wish for wish in wishes(own) if wish.operation == "FORGET" or not instructs(f"{wish.slot}: {wish.value}")
         ],
-        said_at=event.asked_at if event.mode == "log" else None,
+        said_at=event.said_at,
         planted=is_planted(event.text),
         cost=found.cost,
     )
