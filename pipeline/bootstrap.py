@@ -28,19 +28,8 @@ from pipeline.domain.similarity import lexical
 from pipeline.errors import BadEvent, Outage, SettingsInvalid
 from pipeline.limits import Permits, Stage
 from pipeline.metrics import MeasuredModel, Metrics
-from pipeline.ports import (
-    FeatureStore,
-    Json,
-    Judge,
-    Model,
-    Policy,
-    Processor,
-    Publisher,
-    Services,
-    Store,
-    Tombstones,
-    Wanted,
-)
+from pipeline.ports import FeatureStore, Json, Judge, Model, Publisher, Store, Tombstones, Wanted
+from pipeline.processing import Policy, Processor, Services
 from pipeline.processors import NAMES, topology
 from pipeline.runner import Runner
 from pipeline.schedule import Schedule

@@ -14,7 +14,8 @@ from pydantic.alias_generators import to_camel
 from pipeline.domain.forgetting import KEYED_BY_USER, to_render, users_named
 from pipeline.errors import BadEvent, RolestreamError, SettingsInvalid
 from pipeline.metrics import Metrics
-from pipeline.ports import REPLAY_HEADER, Failure, Origin, Output, Processor, Publisher, Record, Services
+from pipeline.ports import Origin, Publisher
+from pipeline.processing import REPLAY_HEADER, Failure, Output, Processor, Record, Services
 from pipeline.tracing import Headers, Tracer, trace_headers, trace_id
 from schemas.events import ERROR_PREFIX, AnswerReady, DeadLetter, GuidanceIssued
 from schemas.topics import BY_NAME

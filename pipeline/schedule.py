@@ -6,7 +6,8 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 
 from pipeline.metrics import Metrics
-from pipeline.ports import Job, Publisher, Services
+from pipeline.ports import Publisher
+from pipeline.processing import Job, Services
 from pipeline.runner import headers_of
 
 log = logging.getLogger(__name__)

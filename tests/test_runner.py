@@ -10,7 +10,8 @@ import pytest
 
 from pipeline.errors import BadEvent, ModelFailed, SettingsInvalid
 from pipeline.metrics import Metrics
-from pipeline.ports import REPLAY_HEADER, Failure, Origin, Output, Processor, Record, Services, Store
+from pipeline.ports import Origin, Store
+from pipeline.processing import REPLAY_HEADER, Failure, Output, Processor, Record, Services
 from pipeline.runner import Runner, decode
 from pipeline.tracing import NoSpans
 from schemas.documents import Message

@@ -11,7 +11,8 @@ import pytest
 
 from pipeline.errors import ModelFailed
 from pipeline.metrics import Metrics
-from pipeline.ports import Job, Processor, Publisher, Services
+from pipeline.ports import Publisher
+from pipeline.processing import Job, Processor, Services
 from pipeline.processors import topology
 from pipeline.schedule import Schedule
 from schemas.memory_events import FeaturesObserved

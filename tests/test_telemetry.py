@@ -12,7 +12,7 @@ import pytest
 from pipeline.domain.similarity import lexical
 from pipeline.errors import BadEvent, ModelFailed
 from pipeline.metrics import Metrics
-from pipeline.ports import Failure, Processor, Record, Services
+from pipeline.processing import Failure, Processor, Record, Services
 from pipeline.runner import Runner
 from pipeline.telemetry import _FailingModel, _Faults, _JsonLines
 from pipeline.tracing import NoSpans

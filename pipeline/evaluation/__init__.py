@@ -10,7 +10,8 @@ from pipeline.domain.similarity import lexical
 from pipeline.evaluation.cases import Case
 from pipeline.evaluation.expectations import Turn, checks, over_bounds
 from pipeline.evaluation.figures import Figures
-from pipeline.ports import Json, Model, Policy
+from pipeline.ports import Json, Model
+from pipeline.processing import Policy
 from pipeline.processors.role_extraction import Extracted, extract
 from schemas.role import RoleMemory
 from schemas.wire import QuestionId

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Literal
 
-from pipeline.ports import Job, Processor
+from pipeline.processing import Job, Processor
 from pipeline.processors import (
     conversation_logging,
     feature_extraction,

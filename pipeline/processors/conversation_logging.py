@@ -7,7 +7,7 @@ from pipeline.domain.asks import decided_mode
 from pipeline.domain.ids import answer_id, question_id_of
 from pipeline.domain.masking import masked
 from pipeline.errors import AlreadyStored, BadEvent
-from pipeline.ports import Output, Record, Services
+from pipeline.processing import Output, Record, Services
 from schemas.documents import Conversation, Message
 from schemas.events import AnswerReady, QuestionAsked, TurnLogged
 from schemas.wire import MAX_TEXT, ConversationId, QuestionId

@@ -9,7 +9,8 @@ from pipeline.domain.injected import without_injected
 from pipeline.domain.observing import Observed, read_changes, with_plain_facts
 from pipeline.domain.relevance import as_known, by_relevance
 from pipeline.errors import BadEvent, ModelFailed
-from pipeline.ports import Failure, Output, Record, Said, Services
+from pipeline.ports import Said
+from pipeline.processing import Failure, Output, Record, Services
 from schemas.documents import Message
 from schemas.events import AnswerReady, Cost, TurnLogged
 from schemas.features import KnownFeature

@@ -10,7 +10,7 @@ from pipeline.domain.relevance import as_known
 from pipeline.domain.staleness import by_user, looked_at, week_of
 from pipeline.domain.summary import without_fact
 from pipeline.errors import AlreadyStored, ModelFailed, RolestreamError
-from pipeline.ports import Output, Record, Services
+from pipeline.processing import Output, Record, Services
 from schemas.features import UserFeature, UserProfile
 from schemas.memory_events import CommandDone, CommandKind, FeaturesObserved, Refusal
 from schemas.wire import UserId

@@ -10,7 +10,8 @@ from pipeline.domain.guards import hides, instructs
 from pipeline.domain.masking import masked
 from pipeline.domain.slots import folded, slot_of, subject_of
 from pipeline.domain.track import standing
-from pipeline.ports import Origin, Output, Record, Services
+from pipeline.ports import Origin
+from pipeline.processing import Output, Record, Services
 from schemas.documents import Conversation
 from schemas.events import derived_id
 from schemas.features import MAX_CONTENT, MAX_SLOT, MAX_VALUE, FeatureChange, UserFeature

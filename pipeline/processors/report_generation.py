@@ -13,7 +13,8 @@ from pipeline.domain.recall import Recalled, recall
 from pipeline.domain.report import read_report, report_markdown
 from pipeline.domain.track import standing
 from pipeline.errors import AlreadyStored, BadEvent, ModelFailed
-from pipeline.ports import AnswerRequest, Failure, Output, Record, Reply, Said, Services
+from pipeline.ports import AnswerRequest, Reply, Said
+from pipeline.processing import Failure, Output, Record, Services
 from schemas.documents import Message
 from schemas.events import AnswerReady, Cost, GuidanceIssued, ReportReady, TurnLogged, stored_answer
 from schemas.features import UserFeature

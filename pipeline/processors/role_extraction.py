@@ -12,7 +12,8 @@ from pipeline.domain.guards import instructs
 from pipeline.domain.injected import without_injected
 from pipeline.domain.remembering import is_planted, wishes
 from pipeline.errors import AlreadyStored, ModelFailed
-from pipeline.ports import Failure, Json, Model, Output, Record, Services
+from pipeline.ports import Json, Model
+from pipeline.processing import Failure, Output, Record, Services
 from schemas.documents import StoredExtraction
 from schemas.events import Cost, RoleExtracted, TurnLogged
 from schemas.role import Extraction

@@ -21,7 +21,8 @@ from pipeline.domain.summary import (
     without_fact,
 )
 from pipeline.errors import ModelFailed
-from pipeline.ports import Failure, Json, Origin, Output, Record, Said, Services
+from pipeline.ports import Json, Origin, Said
+from pipeline.processing import Failure, Output, Record, Services
 from schemas.documents import Conversation, Message
 from schemas.events import AnswerReady, Cost, ReportReady, TurnLogged
 from schemas.features import Summary, UserFeature

@@ -17,7 +17,8 @@ from pipeline.domain.remembering import forgets_who
 from pipeline.domain.similarity import Measure
 from pipeline.domain.track import entry_of, memory_of, standing
 from pipeline.errors import AlreadyStored, BadEvent, RolestreamError
-from pipeline.ports import Failure, Output, Record, Services, Similarity
+from pipeline.ports import Similarity
+from pipeline.processing import Failure, Output, Record, Services
 from schemas.events import Cost, GuidanceIssued, RoleExtracted
 from schemas.features import MAX_CHANGES, FeatureChange, Summary, UserFeature
 from schemas.memory_events import FeaturesObserved

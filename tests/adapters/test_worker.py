@@ -12,7 +12,7 @@ from faust.types.tuples import ConsumerMessage
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.metrics import Metrics
-from pipeline.ports import Processor, Record
+from pipeline.processing import Processor, Record
 
 #: Seconds for which a standby may have nothing to do.
 A_MONTH = 30 * 24 * 3600

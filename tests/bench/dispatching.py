@@ -15,7 +15,7 @@ from pipeline.adapters.embedded import Services
 from pipeline.adapters.kafka.running import run_apps
 from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.metrics import Metrics
-from pipeline.ports import Processor, Record
+from pipeline.processing import Processor, Record
 from tests.bench.plain import plain_app
 from tests.conftest import Names
 from tests.deployment import deployed, settings_for

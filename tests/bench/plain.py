@@ -10,7 +10,7 @@ import faust
 
 from pipeline import bootstrap
 from pipeline.adapters.kafka.connection import Connection
-from pipeline.ports import Processor, Record
+from pipeline.processing import Processor, Record
 from pipeline.settings import Settings
 from schemas.topics import BY_NAME
 

@@ -10,7 +10,8 @@ from motor.motor_asyncio import AsyncIOMotorDatabase
 from pydantic.alias_generators import to_camel
 
 from pipeline.domain.similarity import lexical
-from pipeline.ports import FeatureStore, Model, Record, Services, Store, Tombstones
+from pipeline.ports import FeatureStore, Model, Store, Tombstones
+from pipeline.processing import Record, Services
 from pipeline.processors import update_arbitration
 from schemas.events import GuidanceIssued, RoleExtracted
 from schemas.features import UserFeature

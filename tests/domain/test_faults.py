@@ -8,7 +8,7 @@ from pipeline.adapters.rules import RulesModel
 from pipeline.domain.asks import asked_preferences, with_plain_wishes
 from pipeline.domain.extraction import read_extraction
 from pipeline.domain.guidance import MAX_GUIDANCE, compose_guidance
-from pipeline.ports import Policy
+from pipeline.processing import Policy
 from schemas.role import CommunicationPreferences, Extraction, RoleMemory, TrackEntry
 from tests.domain.factories import Talk, heard, preferring, talk
 from tests.domain.test_guidance import entry

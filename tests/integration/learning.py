@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.domain.guidance import compose_guidance
 from pipeline.domain.recall import recall
-from pipeline.ports import Failure, Output, Services
+from pipeline.processing import Failure, Output, Services
 from pipeline.processors import (
     conversation_logging,
     feature_extraction,

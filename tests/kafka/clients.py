@@ -13,7 +13,7 @@ from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.kafka.running import run_apps
 from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.metrics import Metrics
-from pipeline.ports import Processor, Record
+from pipeline.processing import Processor, Record
 from pipeline.settings import Settings
 from schemas.events import QuestionAsked
 from schemas.wire import ConversationId, UserId

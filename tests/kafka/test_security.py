@@ -14,7 +14,7 @@ from pipeline.adapters.kafka.listener import KafkaListener
 from pipeline.adapters.kafka.publisher import KafkaPublisher
 from pipeline.adapters.kafka.topics import create_topics
 from pipeline.errors import Outage, SettingsInvalid
-from pipeline.ports import Record
+from pipeline.processing import Record
 from schemas.topics import TOPICS
 from schemas.wire import Wire
 from tests.conftest import Names

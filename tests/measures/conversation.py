@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from pipeline.domain.arbitration import arbitrate
 from pipeline.domain.similarity import lexical
-from pipeline.ports import Model, Policy
+from pipeline.ports import Model
+from pipeline.processing import Policy
 from pipeline.processors.role_extraction import extract
 from schemas.role import RoleMemory
 from schemas.wire import QuestionId

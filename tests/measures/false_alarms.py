@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline.adapters.rules import RulesModel
 from pipeline.domain.confidence import level
-from pipeline.ports import Policy
+from pipeline.processing import Policy
 from schemas.role import RoleMemory
 from tests.measures.conversation import memories
 from tests.measures.public_data import Missing, Questions, Texts

@@ -19,8 +19,9 @@ from pipeline.adapters.openai.chat import Message
 from pipeline.adapters.openai.prompting import answer_messages, extraction_messages
 from pipeline.domain.guidance import compose_guidance
 from pipeline.domain.recall import recall
-from pipeline.ports import AnswerRequest, Failure, Proposal, Reply, Said
-from pipeline.ports import Services as Worker
+from pipeline.ports import AnswerRequest, Proposal, Reply, Said
+from pipeline.processing import Failure
+from pipeline.processing import Services as Worker
 from pipeline.processors import topology
 from schemas.events import AnswerReady, Cost, QuestionAsked
 from schemas.features import KnownFeature, Summary, UserFeature

@@ -23,7 +23,7 @@ from aiohttp import web
 from pipeline.adapters.openai import OpenAIModel
 from pipeline.adapters.openai.prompting import extraction_messages
 from pipeline.evaluation import Case, Figures, asked, evaluate
-from pipeline.ports import Policy
+from pipeline.processing import Policy
 from tests.scripted_model import Call, Reply, Script, ScriptedModel, fails
 
 Json = dict[str, Any]

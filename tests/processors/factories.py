@@ -13,23 +13,8 @@ from pipeline.adapters.mongo import Database, MongoFeatures, MongoStore, MongoTo
 from pipeline.domain.ids import answer_id
 from pipeline.domain.similarity import lexical
 from pipeline.errors import ModelFailed
-from pipeline.ports import (
-    REPLAY_HEADER,
-    AnswerRequest,
-    Failure,
-    FeatureStore,
-    Json,
-    Output,
-    Policy,
-    Proposal,
-    Record,
-    Reply,
-    Said,
-    Services,
-    Similarity,
-    Store,
-    Tombstones,
-)
+from pipeline.ports import AnswerRequest, FeatureStore, Json, Proposal, Reply, Said, Similarity, Store, Tombstones
+from pipeline.processing import REPLAY_HEADER, Failure, Output, Policy, Record, Services
 from schemas.documents import Message
 from schemas.events import AnswerReady, Cost, GuidanceIssued, QuestionAsked, TurnLogged
 from schemas.features import KnownFeature, Summary

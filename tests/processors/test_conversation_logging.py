@@ -12,7 +12,7 @@ from pipeline.adapters.embedded import Services
 from pipeline.domain.context import context_of
 from pipeline.domain.ids import answer_id
 from pipeline.errors import BadEvent
-from pipeline.ports import Policy
+from pipeline.processing import Policy
 from pipeline.processors.conversation_logging import concerns, handle
 from schemas.events import AnswerReady, TurnLogged
 from schemas.wire import MAX_TEXT

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.adapters.embedded import Services
 from pipeline.errors import BadEvent
-from pipeline.ports import Failure, Output
+from pipeline.processing import Failure, Output
 from pipeline.processors import conversation_logging, report_generation, role_extraction, update_arbitration
 from pipeline.runner import decode
 from pipeline.telemetry import _Faults

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.adapters.embedded import Services as Embedded
-from pipeline.ports import Failure, Json, Said
+from pipeline.ports import Json, Said
+from pipeline.processing import Failure
 from pipeline.processors.feature_extraction import concerns, handle
 from schemas.events import AnswerReady
 from schemas.memory_events import FeaturesObserved

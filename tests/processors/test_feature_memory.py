@@ -11,8 +11,9 @@ import pytest
 
 from pipeline.adapters.embedded import Services
 from pipeline.errors import RolestreamError
-from pipeline.ports import FeatureStore, Output
-from pipeline.ports import Services as Worker
+from pipeline.ports import FeatureStore
+from pipeline.processing import Output
+from pipeline.processing import Services as Worker
 from pipeline.processors.feature_memory import check_stale, handle
 from schemas.features import MAX_FEATURES, FeatureChange, UserFeature, UserProfile
 from schemas.memory_events import CommandDone, FeaturesObserved

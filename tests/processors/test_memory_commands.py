@@ -8,7 +8,8 @@ import pytest
 
 from pipeline.adapters.embedded import Services as Embedded
 from pipeline.client import Client
-from pipeline.ports import Origin, Output, Publisher, Record
+from pipeline.ports import Origin, Publisher
+from pipeline.processing import Output, Record
 from pipeline.processors import memory_commands, role_extraction, update_arbitration
 from schemas.events import GuidanceIssued, RoleExtracted, TurnLogged
 from schemas.memory_events import CommandDone, FeaturesObserved, MemoryCommand

@@ -12,7 +12,8 @@ import pytest
 from pipeline.adapters.embedded import Services
 from pipeline.adapters.rules import RulesModel
 from pipeline.errors import ModelFailed
-from pipeline.ports import AnswerRequest, Failure, Json, Origin, Said, Tombstones
+from pipeline.ports import AnswerRequest, Json, Origin, Said, Tombstones
+from pipeline.processing import Failure
 from pipeline.processors import feature_memory
 from pipeline.processors.summary import concerns, handle, summarise_idle
 from schemas.events import AnswerReady, ReportReady

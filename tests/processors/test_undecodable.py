@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.adapters.embedded import Services
 from pipeline.metrics import Metrics
-from pipeline.ports import REPLAY_HEADER, Processor, Record
+from pipeline.processing import REPLAY_HEADER, Processor, Record
 from pipeline.processors import conversation_logging
 from pipeline.runner import Runner
 from pipeline.tracing import NoSpans

@@ -10,8 +10,9 @@ import pytest
 
 from pipeline.adapters.embedded import Services
 from pipeline.domain.similarity import lexical
-from pipeline.ports import Failure, Judgement
-from pipeline.ports import Services as Worker
+from pipeline.ports import Judgement
+from pipeline.processing import Failure
+from pipeline.processing import Services as Worker
 from pipeline.processors.update_arbitration import handle
 from schemas.events import Cost, GuidanceIssued, RoleExtracted
 from schemas.features import FeatureChange, KnownFeature, Summary, UserFeature

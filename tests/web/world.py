@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from pipeline.adapters.embedded import Services as Embedded
 from pipeline.domain.ids import answer_id
 from pipeline.errors import BadEvent
-from pipeline.ports import Services
+from pipeline.processing import Services
 from pipeline.processors import feature_memory, memory_commands
 from pipeline.web import Access, Hub, Key, WebParts, application
 from schemas.events import AnswerReady, Cost, GuidanceIssued, QuestionRefused

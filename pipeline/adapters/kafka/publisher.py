@@ -12,7 +12,7 @@ from aiokafka.errors import MessageSizeTooLargeError, RecordListTooLargeError
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.outage import Patience
 from pipeline.errors import BadEvent, Outage, RolestreamError
-from pipeline.ports import REPLAY_HEADER
+from pipeline.processing import REPLAY_HEADER
 from schemas.events import DeadLetter
 from schemas.topics import BY_EVENT
 from schemas.wire import Wire

@@ -20,7 +20,7 @@ from mode.threads import ServiceThread, WorkerThread
 from pipeline.adapters.kafka.connection import Connection, refusal
 from pipeline.dispatch import Dispatcher
 from pipeline.metrics import Metrics
-from pipeline.ports import Processor, Record
+from pipeline.processing import Processor, Record
 from schemas.topics import BY_NAME
 
 log = logging.getLogger(__name__)
