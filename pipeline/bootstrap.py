@@ -31,6 +31,7 @@ from pipeline.metrics import MeasuredModel, Metrics
 from pipeline.ports import FeatureStore, Json, Judge, Model, Publisher, Store, Tombstones, Wanted
 from pipeline.processing import Policy, Processor, Services
 from pipeline.processors import NAMES, topology
+from pipeline.replaying import replay
 from pipeline.runner import Runner
 from pipeline.schedule import Schedule
 from pipeline.settings import KafkaSettings, Settings
@@ -400,34 +401,15 @@ async def read_dead_letters(
         return await MongoStore(database).dead_letters(wanted, limit, in_brief=in_brief)
 
 
-async def replay(
+async def replay_letters(
     settings: Settings, letters: Sequence[DeadLetter], sent: Callable[[DeadLetter], None] = lambda letter: None
 ) -> list[BadEvent]:
-    """Send the records of dead letters again, in order, and remove and tell of them; raises Outage.
-
-    Returns why letters stay: each is larger than Kafka takes now.
-
-    A record goes once, to every processor of its topic, and takes its letters of all of them; what fails again becomes
-    a new one. One that was sent, and not removed for an end in between, is sent once more by the next replay.
-    """
+    """As `replaying.replay` does, on Kafka and MongoDB."""
     publisher = KafkaPublisher(kafka_connection(settings), patience=_CLIENT_PATIENCE)
     await publisher.start()
     try:
         async with _patient_database(settings) as database:
-            store = MongoStore(database)
-            records, refused = set[tuple[str, int, int]](), list[BadEvent]()
-            for letter in letters:
-                record = (letter.source_topic, letter.source_partition, letter.source_offset)
-                if record not in records:
-                    try:
-                        await publisher.replay(letter)
-                    except BadEvent as exc:
-                        refused.append(exc)
-                        continue
-                    await store.remove_dead_letters(*record)
-                records.add(record)
-                sent(letter)
-            return refused
+            return await replay(letters, publisher, MongoStore(database), sent)
     finally:
         await publisher.stop()
 

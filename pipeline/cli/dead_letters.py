@@ -53,9 +53,8 @@ async def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     code = 0
     for start in range(0, len(found), _AT_ONCE):
         named = Wanted(letter_ids=[letter.letter_id for letter in found[start : start + _AT_ONCE]])
-        for refusal in await bootstrap.replay(
-            settings, await bootstrap.read_dead_letters(settings, named, None), _tell
-        ):
+        letters = await bootstrap.read_dead_letters(settings, named, None)
+        for refusal in await bootstrap.replay_letters(settings, letters, _tell):
             print(f"{refusal}; it stays", file=sys.stderr)
             code = 1
     return code

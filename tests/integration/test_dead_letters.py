@@ -61,7 +61,7 @@ async def test_a_late_replay_rewrites_its_own_turn_alone(services: Services, nam
                 "",
                 "no dead letter matches\n",
             )
-            await bootstrap.replay(settings, letters)  # as after an end between the sending and the removal
+            await bootstrap.replay_letters(settings, letters)  # as after an end between the sending and the removal
             await here.records("answers", 5)
             assert await here.documents("role_tracks") == after
             assert len(model.calls) == calls

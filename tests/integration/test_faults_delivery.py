@@ -50,7 +50,7 @@ async def test_a_model_that_refuses_connections_is_told_from_a_record_that_is_no
 
         refusing.close()
         async with ScriptedModel(otherwise=_learns_goats, port=int(url.split(":")[2].removesuffix("/v1"))):
-            await bootstrap.replay(settings, await bootstrap.read_dead_letters(settings, Wanted(key=b"c"), 10))
+            await bootstrap.replay_letters(settings, await bootstrap.read_dead_letters(settings, Wanted(key=b"c"), 10))
             await until(has_feature(here, "goats"))
             await here.records("guidance", 2)
         assert len(await here.records("dead-letters", 3)) == 3

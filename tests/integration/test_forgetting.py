@@ -125,7 +125,7 @@ async def test_nothing_in_flight_and_no_replay_brings_a_forgotten_user_back(serv
 
             await drained(settings)
             await only_the_sailor_is_left(here)
-            await bootstrap.replay(settings, letters)
+            await bootstrap.replay_letters(settings, letters)
             await drained(settings)
             await only_the_sailor_is_left(here)
             assert len(await here.documents("role_tracks", userId="v")) == 1
