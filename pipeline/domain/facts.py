@@ -6,17 +6,16 @@ from functools import cache
 from typing import Any
 
 from pipeline.domain.changing import done_otherwise, shortened
-from pipeline.domain.fact_clauses import Clause, clauses, finds, plain_of, sentences
+from pipeline.domain.fact_clauses import Clause, clauses, finds, framed, plain_of, sentences
 from pipeline.domain.injected import without_injected
 from pipeline.domain.landing import landed
-from pipeline.domain.lexicon import lexicon
+from pipeline.domain.mentions import is_a_trade
 from pipeline.domain.progress import goal_in
 from pipeline.domain.quoting import own_words
-from pipeline.domain.roles import role_of
 from pipeline.domain.scripts import in_script_of
 from pipeline.domain.slots import subject_of
 from pipeline.domain.spelling import HAN
-from pipeline.domain.stated import Stated, is_over
+from pipeline.domain.stated import Stated, is_over, matches
 from pipeline.domain.things import is_long, is_named, items_of, named, narrows, trimmed
 from pipeline.domain.traits import kind_of, patterns
 from pipeline.words import words
@@ -28,6 +27,8 @@ MAX_FACTS = 8
 _LONGEST = 6000
 #: With what no habit ends that was cut short.
 _AT_A_TIME = re.compile(r" (?:at|around|about|before|after|by|until|from) [^ ]*\d.*$")
+#: What comes after a thing that is narrowed by it: milk without sugar, apples from my garden.
+_BESIDE = re.compile(r"\s+(?:with|without|that|which|from|for|in)\s+")
 _TRAILING = re.compile(r"(?: (?:to|by|the|an?|my|our|in|on|of|at|with|for|and|or|almost|nearly))+$")
 #: The lists that stand in the patterns of the rules; the last ones tell what cannot be done.
 _LISTS = (
@@ -52,6 +53,8 @@ def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] 
     A changed mind lands in the slot of what is `known`, or forgets it.
     """
     message = without_injected(text)[:_LONGEST]
+    if framed(message, earlier):
+        return []
     plain = plain_of(own_words(message))
     found: dict[str, FeatureChange] = {}
     for sentence, start in sentences(plain):
@@ -137,17 +140,10 @@ def _fits(rule: Mapping[str, Any], match: re.Match[str], clause: Clause) -> bool
         rule.get("every_time") and not finds("every_time", clause.sentence),
         "then" in rule and not re.match(rule["then"], clause.rest, re.IGNORECASE),
         "beside" in rule and not re.search(rule["beside"], clause.sentence, re.IGNORECASE),
-        match.groupdict().get("trade") and not _is_a_trade(match["trade"]),
+        match.groupdict().get("trade") and not is_a_trade(match["trade"]),
         rule.get("inability") and finds("trouble", plain_of(clause.message)),
     )
     return not any(lacks) and (clause.goes_on or not ("me" in match.groupdict() and match["me"] is None))
-
-
-def _is_a_trade(name: str) -> bool:
-    """Whether the word lists know what somebody of that name does: a nurse, and neither a fan nor a bug."""
-    tables = lexicon()
-    told = tables.names.keys() - tables.general - tables.vague
-    return any(part.head in told for part in role_of(name).parts)
 
 
 def _around(clause: Clause) -> str:
@@ -239,8 +235,9 @@ def _head(slot: str, fixed: str, language: str) -> str:
         return kind_of(slot)
     if "{what}" in fixed:
         return fixed.format(what=slot)
-    if fixed == "head" and language == "en" and slot == slot.casefold() and not re.search(r"ing\b", slot):
-        return _AT_A_TIME.sub("", slot).rsplit(maxsplit=1)[-1]
+    thing = _BESIDE.split(_AT_A_TIME.sub("", slot))[0]
+    if fixed == "head" and language == "en" and thing == thing.casefold() and not re.search(r"ing\b", slot):
+        return thing.rsplit(maxsplit=1)[-1]
     if fixed == "counted":
         slot = re.sub(_filled(lists["counted"], lists), "", slot, count=1, flags=re.IGNORECASE)
     if fixed in ("activity", "counted") and language == "en":
@@ -265,7 +262,7 @@ def _change(
     rule: Mapping[str, Any], slot: str, value: str, parts: Mapping[str, str], clause: Clause, *, turned: bool = False
 ) -> FeatureChange | None:
     lists = words("features")[clause.language]
-    value = _bare(value) if slot in ("city", "城市") else value
+    value = _place(_bare(value), lists) if slot in ("city", "城市") else value
     slot, value = slot.strip(" ,，.。")[:MAX_SLOT], value.strip(" ,，.。")[:MAX_VALUE]
     if not slot or not value or not is_named(slot) or finds("masked", f"{slot} {value}"):
         return None
@@ -288,6 +285,14 @@ def _change(
 def _bare(place: str) -> str:
     """A place without the address in it that is masked."""
     return re.split(words("features")["masked"], place)[0]
+
+
+def _place(name: str, lists: Mapping[str, Any]) -> str:
+    """The place without what is said beside it; empty where it is none that somebody lives in."""
+    name = re.sub(lists["place_end"], "", name, flags=re.IGNORECASE).strip()
+    kinds = (*words("changing")["families"], *(kind["things"] for kind in words("features_slots")["rivals"]))
+    is_place = not re.search(lists["no_place"], plain_of(name), re.IGNORECASE)
+    return name if is_place and not any(matches(kind, name) for kind in kinds) else ""
 
 
 def _goal(sentence: str, start: int, message: str) -> FeatureChange | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from pipeline.domain.contradicting import only_ends
 from pipeline.domain.feature_states import (
     Statement,
     begun,
@@ -121,7 +122,7 @@ class _Merging:
         known = self._found(change) or self._told_elsewhere(change)
         if not slot_of(change.slot) or not folded(change.value):
             self._skip(EMPTY)
-        elif (known and self._is_heard(known)) or self._is_said_already(change):
+        elif (known and self._is_heard(known) and not self._completes(known, change)) or self._is_said_already(change):
             self._skip(HEARD)
         elif known and (self._is_forgotten(known) or self._was_deleted(change)):
             self._skip(DELETED)
@@ -212,6 +213,11 @@ class _Merging:
     def _is_restated(self, known: UserFeature, change: FeatureChange) -> bool:
         """A command means the very words that it gives."""
         return self._event.command_id is None and restates(known, change)
+
+    def _completes(self, known: UserFeature, change: FeatureChange) -> bool:
+        """Whether a turn that has only ended the value says what is so instead."""
+        is_of_turn = [seen.question_id for seen in known.evidence] == [self._event.question_id]
+        return is_of_turn and only_ends(known.value) and not only_ends(change.value)
 
     def _told_elsewhere(self, change: FeatureChange) -> UserFeature | None:
         """What says the same under another name."""

@@ -88,6 +88,13 @@ def is_a_role(name: str) -> bool:
     return known or fold(name).endswith(_HAN_DOER if has_han(name) else _DOER)
 
 
+def is_a_trade(name: str) -> bool:
+    """Whether the word lists know what somebody of that name does: a nurse, and neither a fan nor a bug."""
+    tables = lexicon()
+    told = tables.names.keys() - tables.general - tables.vague
+    return any(part.head in told for part in role_of(name).parts)
+
+
 def _doer_of(head: Phrase, spoken: tuple[str, ...]) -> bool:
     doer = head[-1]
     for ending in _DOER:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
-from pipeline.domain.fact_clauses import finds, is_moment, is_wish_of_now, plain_of
+from pipeline.domain.fact_clauses import finds, is_moment, is_wish_of_now
 from pipeline.domain.facts import facts
 from pipeline.domain.guards import clauses, clauses_of, speaks_of_another, speaks_of_self
 from pipeline.domain.injected import without_injected
@@ -16,7 +16,6 @@ from pipeline.domain.quoting import Ground, Span, ground_of, inside
 from pipeline.domain.remembering import is_planted
 from pipeline.domain.restating import thing_of
 from pipeline.domain.scripts import in_script_of
-from pipeline.domain.similarity import covers
 from pipeline.domain.slots import ANSWERING, SKILL, TARGET, folded, slot_of, subject_of
 from pipeline.domain.spelling import has_han, spans
 from pipeline.domain.things import is_named
@@ -105,36 +104,6 @@ def with_plain_facts(
         if len(found) < MAX_OBSERVED:
             found.append(fact)
     return found
-
-
-def trades_left(message: str, known: Sequence[str], states: Sequence[str]) -> dict[str, str]:
-    """Those of the known roles that are over with a change of trade to another that is stated, and what says so."""
-    trades = [name for name in states if _is_trade(name)]
-    quote = _change_of_trade(message) if trades else ""
-    return {
-        name: quote
-        for name in known
-        if quote and _is_trade(name) and not any(covers(name, one) or covers(one, name) for one in trades)
-    }
-
-
-def is_of_trade(slot: str) -> bool:
-    """Whether a slot holds what the user does for a living, or is."""
-    return _trade("slots").fullmatch(folded(slot)) is not None
-
-
-def _change_of_trade(message: str) -> str:
-    """The user's own words that what they did for a living is over; empty where they say no such thing."""
-    ground = ground_of(without_injected(message))
-    for match in _trade("changed").finditer(plain_of(ground.text)):
-        if _is_own(match.span(), ground):
-            return ground.text[match.start() : match.end()]
-    return ""
-
-
-def _is_trade(role: str) -> bool:
-    """Whether a role may end with a change of trade: a nurse does, and a mother does not."""
-    return _trade("stays").search(folded(role)) is None
 
 
 def _says(change: FeatureChange, fact: FeatureChange, *, alone: bool) -> bool:
@@ -229,10 +198,11 @@ def _own_place(quote: object, ground: Ground) -> Span | None:
     text = text_of(quote, MAX_QUOTE)
     if text is None or len(text) < _LEAST_QUOTE:
         return None
-    return next((place for place in spans(text, ground.text) if _is_own(place, ground)), None)
+    return next((place for place in spans(text, ground.text) if is_own(place, ground)), None)
 
 
-def _is_own(place: Span, ground: Ground) -> bool:
+def is_own(place: Span, ground: Ground) -> bool:
+    """Whether the user says it there of themselves, and of more than this time."""
     if any(inside(place, spans) for spans in (ground.quoted, ground.planted, ground.code)):
         return False
     if _is_beside_a_moment(place, ground.text):
@@ -259,11 +229,6 @@ def _is_beside_a_moment(place: Span, text: str) -> bool:
         if is_moment(text[start:end]) and not _SENTENCE_END.search(gap):
             return True
     return False
-
-
-@cache
-def _trade(kind: str) -> re.Pattern[str]:
-    return re.compile(words("changing")["trade"][kind], re.IGNORECASE)
 
 
 @cache

@@ -10,12 +10,12 @@ from pipeline.domain.asks import asked_preferences, language_of
 from pipeline.domain.contradicting import ends
 from pipeline.domain.doubt import doubtful_pair, said_same
 from pipeline.domain.guidance import FIELDS, compose_guidance, preferences_in_force, rule_of
-from pipeline.domain.mentions import is_a_role
-from pipeline.domain.observing import is_of_trade, trades_left, with_plain_facts
-from pipeline.domain.recall import Recalled, recall, says_to_be
+from pipeline.domain.observing import with_plain_facts
+from pipeline.domain.recall import Recalled, recall
 from pipeline.domain.remembering import forgets_who
 from pipeline.domain.similarity import Measure
 from pipeline.domain.track import entry_of, memory_of, standing
+from pipeline.domain.trades import facts_left, trades_left
 from pipeline.errors import AlreadyStored, BadEvent, RolestreamError
 from pipeline.ports import Similarity
 from pipeline.processing import Failure, Output, Record, Services
@@ -147,7 +147,12 @@ async def _decided(event: RoleExtracted, kept: _Kept, services: Services) -> Tra
 
 def _observed(event: RoleExtracted, kept: _Kept) -> FeaturesObserved | None:
     """What the question asks to remember or to forget, how the user always wants to be answered, who they are not."""
-    changes = [*event.wishes, *_stable(event), *_denied(event, kept.features)][:MAX_CHANGES]
+    try:
+        told = [*_stable(event), *_over(event, kept.features)]
+    except Exception:  # a fault in the rules costs what they would have told of the user, and no answer
+        log.exception("the rules of features failed", extra={"action": "rules_failed"})
+        told = []
+    changes = [*event.wishes, *told][:MAX_CHANGES]
     if not changes:
         return None
     return FeaturesObserved(
@@ -182,25 +187,11 @@ def _stable(event: RoleExtracted) -> list[FeatureChange]:
     ]
 
 
-def _denied(event: RoleExtracted, features: Sequence[UserFeature]) -> list[FeatureChange]:
-    """The facts that say the user to be what this question denies or leaves, giving way to the role that it states."""
-    if event.extraction is None or any(wish.operation == "FORGET" for wish in event.wishes):
+def _over(event: RoleExtracted, features: Sequence[UserFeature]) -> list[FeatureChange]:
+    """The facts that are over with what the question says, unless it asks to forget who the user is."""
+    if event.extraction is None or any(map(forgets_who, event.wishes)):
         return []
-    of_trade = [feature for feature in features if feature.status == "ACTIVE" and is_of_trade(feature.slot)]
-    left = trades_left(event.text[:_LONGEST], [feature.value for feature in of_trade], event.extraction.states)
-    stated = next(filter(is_a_role, event.extraction.states), "")
-    no_more = "不是{}" if language_of(event.text) == "zh" else "not {}"
-    return [
-        FeatureChange(
-            slot=feature.slot,
-            value=stated or no_more.format(name),
-            category="PERSONAL_INFO",
-            quote=event.text[:MAX_QUOTE],
-        )
-        for feature in of_trade
-        for name in (*event.extraction.denies, *left)
-        if says_to_be(feature, name)
-    ]
+    return facts_left(event.text[:_LONGEST], features, event.extraction)
 
 
 async def _outcome(event: RoleExtracted, previous: TrackEntry | None, services: Services) -> tuple[Outcome, Cost]:

@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.adapters.rules import RulesModel
 from pipeline.domain.confidence import level
-from pipeline.ports import Policy
+from pipeline.processing import Policy
 from pipeline.processors.role_extraction import extract
 from schemas.role import Extraction
 from tests.measures.conversation import memories

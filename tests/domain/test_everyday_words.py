@@ -3,8 +3,8 @@
 import pytest
 
 from pipeline.adapters.rules import RulesModel
-from pipeline.domain.observing import trades_left
-from pipeline.ports import Policy
+from pipeline.domain.trades import trades_left
+from pipeline.processing import Policy
 from tests.domain.telling import told
 from tests.measures.conversation import memories
 
@@ -354,6 +354,9 @@ def test_a_change_of_trade_ends_the_trade_that_was_known(said: str, role: str, q
         ("我想转行，我是面包师。", "面包师"),
         ("要不要转行？我是面包师。", "面包师"),
         ("我没转行，我是面包师。", "面包师"),
+        ("I wish I switched careers last year. I'm a baker.", "baker"),
+        ("I never said I switched careers. I'm a baker.", "baker"),
+        ("我打算明年转行做厨师，我是面包师。", "面包师"),
         ("我朋友离开了护理行业，我是面包师。", "面包师"),
     ],
 )

@@ -47,6 +47,19 @@ def test_a_changed_mind_replaces_and_is_remembered(slot: str, old: str, new: str
     assert [seen.question_id for seen in feature.evidence] == ["q2"]
 
 
+@pytest.mark.parametrize(("ended", "now"), [("not nurse", "runs a bakery"), ("不是护士", "开面包店")])
+def test_what_a_turn_ends_gives_way_to_what_it_says_instead(ended: str, now: str) -> None:
+    """Whichever of the two comes first, and once; another value of the same turn changes nothing then."""
+    was, end, new = turn(1, says("job", "nurse")), wish(2, says("job", ended)), turn(2, says("job", now))
+    for events in ((end, new), (end, new, end, new), (new, end)):
+        (feature,) = after(was, *events).values()
+        assert (feature.value, feature.confidence) == (now, 1)
+    (feature,) = after(was, end, new, turn(2, says("job", "keeps goats"))).values()
+    assert feature.value == now
+    (feature,) = after(was, end, turn(3, says("job", ended)), turn(2, says("job", now))).values()
+    assert feature.value == ended
+
+
 def test_one_turn_counts_once() -> None:
     """A redelivery, another window over the same turn and another observer of it raise no confidence."""
     events = [turn(1, LOW), turn(1, LOW), wish(1, LOW), turn(2, LOW), turn(1, LOW), wish(2, LOW)]

@@ -13,6 +13,7 @@ from pipeline.domain.similarity import lexical
 from pipeline.ports import Judgement
 from pipeline.processing import Failure
 from pipeline.processing import Services as Worker
+from pipeline.processors import update_arbitration
 from pipeline.processors.update_arbitration import handle
 from schemas.events import Cost, GuidanceIssued, RoleExtracted
 from schemas.features import FeatureChange, KnownFeature, Summary, UserFeature
@@ -518,3 +519,58 @@ async def test_a_change_of_trade_ends_the_trade_that_was_known(here: Here, text:
     entry = (await track(here))[-1]
     first, *others = entry.identified_role.possible_identities
     assert (first, sorted(others)) == ("baker", left)
+
+
+def of_trade(value: str, slot: str = "job") -> UserFeature:
+    return kept(slot, value, category="PERSONAL_INFO")
+
+
+async def over(here: Here, extraction: Extraction, text: str, *wishes: FeatureChange) -> dict[str, str]:
+    """The facts that a turn ends, with what comes in their place."""
+    outputs = await handle(learnt(1, extraction, text=text, wishes=wishes), EXTRACTIONS, here.worker())
+    events = [output for output in outputs if isinstance(output, FeaturesObserved)]
+    changes = [change for event in events for change in event.changes if change.operation == "OBSERVE"]
+    return {change.slot: change.value for change in changes}
+
+
+@pytest.mark.parametrize(
+    ("known", "extraction", "text", "told"),
+    [
+        ("works as a nurse", BAKER, "I'm a baker, not a nurse", {"job": "baker"}),
+        ("ward nurse", heard(denies=["nurse"]), "I'm not a nurse any more", {"job": "not ward nurse"}),
+        ("护士", heard(denies=["护士"]), "我不是护士了", {"job": "不是护士"}),
+        ("nurse", heard(states=["mother"], denies=["nurse"]), "I'm a mother and no nurse", {"job": "not nurse"}),
+        ("wants to become a teacher", heard(denies=["teacher"]), "I'm not a teacher", {}),
+        ("works from home", heard(states=["baker"]), "I switched careers; I'm a baker now", {}),
+        ("dungeon master", heard(states=["baker"]), "I switched careers; I'm a baker now", {}),
+        ("nurse", heard(states=["baker"]), "I switched careers; I'm a baker now", {"job": "baker"}),
+    ],
+)
+async def test_a_fact_about_the_trade_is_over_with_it(
+    here: Here, known: str, extraction: Extraction, text: str, told: dict[str, str]
+) -> None:
+    """Another trade comes in its place; a plan, a way to work and a part that one plays are no trade."""
+    await keep(here, of_trade(known), of_trade(known, "wife"))
+    assert await over(here, extraction, text) == told
+
+
+async def test_a_style_that_is_given_up_keeps_no_trade_from_being_over(here: Here) -> None:
+    """A wish to forget something else does not either; one to forget the job itself does, for it is deleted."""
+    await keep(here, of_trade("nurse"))
+    wish = FeatureChange(operation="FORGET", slot="responseFormat", quote="No more bullet points")
+    assert await over(here, BAKER, "No more bullet points. I'm not a nurse, I'm a baker", wish) == {"job": "baker"}
+
+
+async def test_a_fault_in_the_rules_of_facts_costs_no_answer(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry and the guidance are there, and so is what was asked to be remembered."""
+
+    def fault(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(update_arbitration, "facts_left", fault)
+    wish = FeatureChange(slot="tea", value="green")
+    guidance, observed = await handle(learnt(1, NURSE, wishes=[wish]), EXTRACTIONS, here.worker())
+    assert isinstance(guidance, GuidanceIssued)
+    assert guidance.identities == ["nurse"]
+    assert isinstance(observed, FeaturesObserved)
+    assert observed.changes == [wish]

@@ -18,6 +18,8 @@ _STATED_GOES_ON, _HINTED_GOES_ON = 0.5, 0.35
 _STAYS_CANDIDATE = 0.49
 _MAX_TRAITS, _MAX_HINTS = 3, 2
 _MAX_QUOTE = 120
+#: How far before a correction its clause may begin.
+_SIGHT = 120
 
 
 @dataclass
@@ -95,10 +97,21 @@ def _corrected(reading: Reading, before: Sequence[Reading]) -> tuple[list[str], 
     for pattern in words("statements")["corrections"]["patterns"]:
         for match in re.finditer(pattern, reading.text, re.IGNORECASE):
             right, wrong = match["right"].strip(), match["wrong"].strip()
+            if not _corrects(reading.text[max(match.start() - _SIGHT, 0) : match.start()], right):
+                continue
             old = next((name for name in reversed(said) if wrong.casefold() in name.casefold()), None)
             if old and right.casefold() != wrong.casefold():
                 return [re.sub(re.escape(wrong), right, old, flags=re.IGNORECASE)], [old]
     return [], []
+
+
+def _corrects(before: str, right: str) -> bool:
+    """Whether it is the user who is put right, and by a word that a role may have: "she is not a nurse" is neither."""
+    lists = words("statements")["corrections"]
+    clause = re.split(r"[,.;:!?，。；：！？\n]", before)[-1]
+    return bool(re.fullmatch(lists["before"], clause, re.IGNORECASE)) and not re.fullmatch(
+        lists["no_word"], right, re.IGNORECASE
+    )
 
 
 def _add_subject(made: _Proposed, reading: Reading, before: Sequence[Reading], denies: Sequence[str]) -> None:

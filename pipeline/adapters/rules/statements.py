@@ -72,8 +72,12 @@ def _english(sentence: Span) -> Iterator[Claim]:
                 rest = sentence.text[match.end() :]
                 if kind == "states" and (compiled(rules["not_meant"]).match(rest) or _not_mine(not_mine, match)):
                     continue
+                if kind == "denies" and compiled(rules["not_denied"]).search(sentence.text[: match.start()]):
+                    continue
                 yield from _roles(kind, sentence, match, rest)
     for match in compiled(rules["as_a"]).finditer(sentence.text):
+        if compiled(rules["likened"]).search(sentence.text[: match.start()]):
+            continue
         role = english_role(sentence.text[match.end() :])
         if role and re.match(
             r"\s*([,)]|\bi\b|\bi'|myself|$)", sentence.text[match.end() + role.length :], re.IGNORECASE
@@ -211,8 +215,15 @@ def _chinese_roles(kind: Claimed, sentence: Span, patterns: list[str]) -> Iterat
             ):
                 continue
             role = chinese_role(rest) or (latin_role(rest) if kind == "states" else None)
-            if role:
+            if role and not (kind == "denies" and _is_supposed(sentence.text, match, rest[role.length :])):
                 yield _claim(kind, sentence, match, role)
+
+
+def _is_supposed(text: str, match: re.Match[str], rest: str) -> bool:
+    """Whether a denial is asked about, or of a case that is none: 我不当护士了会怎样."""
+    rules = words("statements")["zh"]
+    before, after = compiled(rules["not_denied"]), compiled(rules["not_denied_after"])
+    return before.search(text[: match.start()]) is not None or after.match(rest) is not None
 
 
 def _chinese_deeds(sentence: Span) -> Iterator[Claim]:

@@ -99,10 +99,13 @@ def _name(role: str, text: str, language: Language) -> str:
 
 
 def _weigh(own: OwnWords, neutral: bool) -> dict[str, _Found]:
-    found: dict[str, _Found] = {}
+    """What the terms weigh, without those of what the user eats and drinks: that makes nobody a barista."""
+    found, consumes = dict[str, _Found](), compiled(words("topics")["signs"]["consumes"])
     for home in (True, False):
         for sentence in (*_of_the_user(own, home), *own.code):
             for term, span in _terms(sentence):
+                if consumes.search(_clause(own, span).text):
+                    continue
                 for role, weight in _index().get(term, ()):
                     if _is_at_home(role) is home:
                         _add(found, role, term, weight - (_MAYBE if neutral else 0), span)
