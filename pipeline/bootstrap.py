@@ -14,6 +14,7 @@ from pipeline.adapters.embedded import embedded_services
 from pipeline.adapters.health import health_server, live, observe, ready
 from pipeline.adapters.kafka.connection import Connection
 from pipeline.adapters.kafka.listener import KafkaListener
+from pipeline.adapters.kafka.pace import Pace
 from pipeline.adapters.kafka.publisher import KafkaPublisher
 from pipeline.adapters.kafka.running import run_apps
 from pipeline.adapters.kafka.topics import create_topics, missing_topics
@@ -244,15 +245,18 @@ async def run_processors(
     started: Callable[[], None],
 ) -> None:
     """Run processors on given parts until `stop` returns."""
+    connection = kafka_connection(settings)
+    pace = Pace(connection.fetch_max_wait_ms)
     apps = [
         ProcessorApp(
             processor,
-            kafka_connection(settings),
+            connection,
             runner_of(processor, settings, parts).run,
             max_unacked=settings.max_unacked,
             drain_timeout=settings.drain_timeout,
             waits=parts.permits.waits,
             metrics=parts.metrics,
+            pace=pace,
         )
         for processor in processors
     ]

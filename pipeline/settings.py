@@ -56,7 +56,9 @@ class KafkaSettings(_Group):
     ssl_key_file: str | None = Field(None, description="PEM file with our key, for mutual TLS.")
     session_timeout: float = Field(45, ge=1, description="Seconds until a silent worker loses its partitions.")
     fetch_max_wait_ms: int = Field(
-        500, ge=1, description="How long a broker may hold a fetch that finds nothing, in milliseconds."
+        500,
+        ge=1,
+        description="How long a broker may hold a fetch that finds nothing, in milliseconds; 100 or more while idle.",
     )
 
     @field_validator("brokers")

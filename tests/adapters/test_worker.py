@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from faust.events import Event
 from faust.types import TP
 from faust.types.tuples import ConsumerMessage
 
+from pipeline.adapters.kafka import pace as pacing
 from pipeline.adapters.kafka.connection import Connection
+from pipeline.adapters.kafka.pace import IDLE_AFTER, IDLE_WAIT_MS, Pace
 from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.metrics import Metrics
 from pipeline.processing import Processor, Record
@@ -38,6 +41,7 @@ def probe(run: Callable[[Record], Awaitable[None]] = nothing) -> ProcessorApp:
         drain_timeout=1,
         waits=lambda task: False,
         metrics=Metrics(),
+        pace=Pace(500),
     )
 
 
@@ -172,3 +176,30 @@ async def test_what_was_done_is_not_taken_in_again(coming: Coming) -> None:
     coming.release.set()
     await coming.come(5, 6, 5, 6, 7)
     assert coming.done == [5, 6, 7]
+
+
+@pytest.mark.parametrize(("wait_ms", "idle_ms"), [(10, IDLE_WAIT_MS), (500, 500)])
+async def test_fetches_wait_longer_once_no_record_has_come_for_a_while(
+    monkeypatch: pytest.MonkeyPatch, wait_ms: int, idle_ms: int
+) -> None:
+    """Every consumer's, until a record comes to one of them; a wait that is long already stays."""
+    now = 0.0
+    monkeypatch.setattr(pacing, "monotonic", lambda: now)
+    pace, consumers = Pace(wait_ms), [cast(Any, SimpleNamespace(_fetcher=None)) for _ in range(2)]
+
+    def waits() -> list[int]:
+        return [consumer._fetcher._fetch_max_wait_ms for consumer in consumers]
+
+    for consumer in consumers:
+        pace.set_for(consumer)
+        pace.look()  # one that has not begun has no fetcher
+        assert consumer._fetch_max_wait_ms == wait_ms
+        consumer._fetcher = SimpleNamespace(_fetch_max_wait_ms=wait_ms)
+    for _ in range(2):
+        pace.look()
+        assert waits() == [wait_ms, wait_ms]
+        now += IDLE_AFTER + 1
+        pace.look()
+        assert waits() == [idle_ms, idle_ms]
+        pace.record_came()
+        assert waits() == [wait_ms, wait_ms]

@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaProducer
 
 from pipeline import bootstrap
 from pipeline.adapters.embedded import Services
+from pipeline.adapters.kafka.pace import Pace
 from pipeline.adapters.kafka.running import run_apps
 from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.metrics import Metrics
@@ -59,6 +60,7 @@ async def records_a_second(
                 drain_timeout=5,
                 waits=lambda task: False,
                 metrics=Metrics(),
+                pace=Pace(connection.fetch_max_wait_ms),
             )
             await run_apps([app], done.wait, lambda: None)
         return count / (time.perf_counter() - begun)

@@ -10,6 +10,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from pipeline import bootstrap
 from pipeline.adapters.kafka.connection import Connection
+from pipeline.adapters.kafka.pace import Pace
 from pipeline.adapters.kafka.running import run_apps
 from pipeline.adapters.kafka.worker import ProcessorApp
 from pipeline.metrics import Metrics
@@ -104,5 +105,6 @@ async def work(connection: Connection, done: Callable[[Record], object], enough:
         drain_timeout=1,
         waits=lambda task: False,
         metrics=Metrics(),
+        pace=Pace(connection.fetch_max_wait_ms),
     )
     await run_apps([app], enough.wait, lambda: None)

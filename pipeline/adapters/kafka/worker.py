@@ -18,6 +18,7 @@ from mode import Service
 from mode.threads import ServiceThread, WorkerThread
 
 from pipeline.adapters.kafka.connection import Connection, refusal
+from pipeline.adapters.kafka.pace import Pace
 from pipeline.dispatch import Dispatcher
 from pipeline.metrics import Metrics
 from pipeline.processing import Processor, Record
@@ -30,7 +31,7 @@ _faust_log = logging.getLogger("faust")
 # Faust's idle standby leaves its group after this many seconds, and its detectors call an outage a fault of ours.
 _NEVER = 1e7
 _EPOCH, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
-#: Seconds between looks at whether the group will have us.
+#: Seconds between looks at whether the group will have us, and whether records come.
 _LOOK_EVERY = 1.0
 
 
@@ -82,22 +83,23 @@ class _Thread(WorkerThread):
 
 
 class _ConsumerThread(AIOKafkaConsumerThread):
-    """Waits for new records as long as we say, where Faust has a constant."""
+    """Waits for new records as long as our pace says, where Faust has a constant."""
 
     Worker = _Thread
     logger = _faust_log
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         consumer = super()._create_worker_consumer(transport)
-        consumer._fetch_max_wait_ms = _ours(self.app).fetch_max_wait_ms
+        _ours(self.app).pace.set_for(consumer)
         return consumer
 
     @Service.task
-    async def _end_where_refused(self) -> None:
+    async def _look(self) -> None:
         """aiokafka keeps an error of the group for the next read, and Faust reads nothing before it has joined."""
         app = _ours(self.app)
         while not self.should_stop:
             await self.sleep(_LOOK_EVERY)
+            app.pace.look()
             exc = self._ensure_consumer()._coordinator._pending_exception
             if exc is not None and refusal(exc):
                 app.main_loop.call_soon_threadsafe(app.fail, exc)
@@ -154,11 +156,12 @@ class ProcessorApp(faust.App):
         drain_timeout: float,
         waits: Callable[[asyncio.Task[None]], bool],
         metrics: Metrics,
+        pace: Pace,
     ) -> None:
         self.processor, self._metrics = processor, metrics
         self.is_assigned = False
         """Whether the group has dealt us our partitions, be it none."""
-        self.connection, self.fetch_max_wait_ms = connection, connection.fetch_max_wait_ms
+        self.connection, self.pace = connection, pace
         self.main_loop = asyncio.get_running_loop()
         self.failure: asyncio.Future[None] = self.main_loop.create_future()
         self.drain_timeout = drain_timeout
@@ -192,6 +195,7 @@ class ProcessorApp(faust.App):
                 del event  # Faust counts references to it
                 await self.dispatcher.room()
                 if await self._is_next(delivery):
+                    self.pace.record_came()
                     self.dispatcher.take(delivery)
                 else:
                     delivery.hand_back()
