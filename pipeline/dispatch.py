@@ -87,7 +87,7 @@ class Dispatcher(Generic[D]):
             await self._room.wait()
 
     def take(self, delivery: D) -> None:
-        """Take a delivery in; while draining it is handed back."""
+        """Take a delivery in, for which there is room; while draining it is handed back."""
         if self.draining:
             delivery.hand_back()
             return

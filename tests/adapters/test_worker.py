@@ -148,7 +148,7 @@ async def test_what_waits_for_room_while_partitions_are_given_up_is_taken_in_whe
 
 
 async def test_a_hole_is_read_again_until_what_is_behind_it_comes_again(coming: Coming) -> None:
-    """What Faust had fetched behind a hole comes late, and takes its place further on than where we seek."""
+    """What had been fetched behind a hole still comes; the record behind a real one is the first to come again."""
     coming.release.set()
     await coming.come(7, 8)
     assert coming.sought == [5, 5]
@@ -178,28 +178,40 @@ async def test_what_was_done_is_not_taken_in_again(coming: Coming) -> None:
     assert coming.done == [5, 6, 7]
 
 
+class FakeConsumer:
+    """What of aiokafka's consumer tells its fetcher how long to wait."""
+
+    _fetch_max_wait_ms = 0
+    _fetcher: Any = None
+
+    def begin(self) -> None:
+        self._fetcher = SimpleNamespace(_fetch_max_wait_ms=self._fetch_max_wait_ms)
+
+
 @pytest.mark.parametrize(("wait_ms", "idle_ms"), [(10, IDLE_WAIT_MS), (500, 500)])
 async def test_fetches_wait_longer_once_no_record_has_come_for_a_while(
     monkeypatch: pytest.MonkeyPatch, wait_ms: int, idle_ms: int
 ) -> None:
-    """Every consumer's, until a record comes to one of them; a wait that is long already stays."""
+    """Every consumer's, and of one that begins then, until a record comes; a wait that is long already stays."""
     now = 0.0
     monkeypatch.setattr(pacing, "monotonic", lambda: now)
-    pace, consumers = Pace(wait_ms), [cast(Any, SimpleNamespace(_fetcher=None)) for _ in range(2)]
+    pace, consumers = Pace(wait_ms), [cast(Any, FakeConsumer()) for _ in range(2)]
 
     def waits() -> list[int]:
         return [consumer._fetcher._fetch_max_wait_ms for consumer in consumers]
 
     for consumer in consumers:
         pace.set_for(consumer)
-        pace.look()  # one that has not begun has no fetcher
-        assert consumer._fetch_max_wait_ms == wait_ms
-        consumer._fetcher = SimpleNamespace(_fetch_max_wait_ms=wait_ms)
+        consumer.begin()
     for _ in range(2):
         pace.look()
         assert waits() == [wait_ms, wait_ms]
         now += IDLE_AFTER + 1
         pace.look()
         assert waits() == [idle_ms, idle_ms]
+        late = FakeConsumer()
+        pace.set_for(cast(Any, late))
+        late.begin()
+        assert late._fetcher._fetch_max_wait_ms == idle_ms
         pace.record_came()
         assert waits() == [wait_ms, wait_ms]

@@ -31,7 +31,7 @@ _faust_log = logging.getLogger("faust")
 # Faust's idle standby leaves its group after this many seconds, and its detectors call an outage a fault of ours.
 _NEVER = 1e7
 _EPOCH, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
-#: Seconds between looks at whether the group will have us, and whether records come.
+#: Seconds between looks at whether records come, and whether the group will have us.
 _LOOK_EVERY = 1.0
 
 
@@ -95,7 +95,10 @@ class _ConsumerThread(AIOKafkaConsumerThread):
 
     @Service.task
     async def _look(self) -> None:
-        """aiokafka keeps an error of the group for the next read, and Faust reads nothing before it has joined."""
+        """Whether records come, and whether the group will have us.
+
+        aiokafka keeps an error of the group for the next read, and Faust reads nothing before it has joined.
+        """
         app = _ours(self.app)
         while not self.should_stop:
             await self.sleep(_LOOK_EVERY)
@@ -106,10 +109,21 @@ class _ConsumerThread(AIOKafkaConsumerThread):
                 return
 
 
+class _NoPlace(dict[TP, int | None]):
+    """Faust would drop what is behind the last record that it saw, though we have sought it: we tell what is next."""
+
+    def __getitem__(self, tp: TP) -> None:
+        return None
+
+
 class _Consumer(FaustConsumer):
     """Finishes and commits what is done before it gives its partitions up; Faust forgets it."""
 
     logger = _faust_log
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._read_offset = _NoPlace()
 
     def _new_consumer_thread(self) -> _ConsumerThread:
         return _ConsumerThread(self, loop=self.loop, beacon=self.beacon)
@@ -212,7 +226,8 @@ class ProcessorApp(faust.App):
         """Whether to take it in: nothing was lost between the broker and us, and nothing is being given up.
 
         Acknowledging past a hole would lose what was in it for good, so that it is read again; a log
-        may have real holes (transactions, compaction), and what is still behind one then is believed.
+        may have real holes (transactions, compaction), and the record behind one is believed when it is
+        the first to come again.
         What comes between a drain and the next assignment must leave no trace here: it is not taken
         in, and would be refused when it is delivered again.
         """
@@ -225,9 +240,9 @@ class ProcessorApp(faust.App):
             self._reread.pop(tp, None)
             return True
         if offset > want:
-            if tp not in self._reread:  # the rest of its batch follows, and moves Faust's own place on
+            if tp not in self._reread:  # the rest of its batch follows it
                 log.info("%s: expected offset %d, got %d; reading again", tp, want, offset, extra={"action": "reread"})
-            self._reread[tp] = offset
+                self._reread[tp] = offset
             await self.consumer.seek(tp, want)
         return False
 
