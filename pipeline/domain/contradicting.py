@@ -42,16 +42,6 @@ def ends(fact: Fact, identity: str) -> bool:
     return _sign("takes").search(text) is not None and _is_kept_off(folded(identity), fact)
 
 
-def no_longer(role: str) -> str:
-    """The value of a fact that says what the user is not any more, in the language of what they were."""
-    return ("不是{}" if has_han(role) else "not {}").format(role)
-
-
-def only_ends(value: str) -> bool:
-    """Whether a value says no more than what the user is not."""
-    return value.startswith(("不是", "not "))
-
-
 def bears_on(held: Fact, question: str) -> bool:
     """Whether a question is about what a fact keeps the user off."""
     plain = folded(question)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from pipeline.domain.contradicting import only_ends
 from pipeline.domain.feature_states import (
     Statement,
     begun,
@@ -215,9 +214,9 @@ class _Merging:
         return self._event.command_id is None and restates(known, change)
 
     def _completes(self, known: UserFeature, change: FeatureChange) -> bool:
-        """Whether a turn that has only ended the value says what is so instead."""
+        """Whether a turn that has only denied the value before says what is so instead."""
         is_of_turn = [seen.question_id for seen in known.evidence] == [self._event.question_id]
-        return is_of_turn and only_ends(known.value) and not only_ends(change.value)
+        return is_of_turn and bool(known.history) and _only_denies(known.value, known.history[-1].value, change.value)
 
     def _told_elsewhere(self, change: FeatureChange) -> UserFeature | None:
         """What says the same under another name."""
@@ -262,6 +261,12 @@ class _Merging:
 
     def _skip(self, reason: str) -> None:
         self._merged.skipped.append(reason)
+
+
+def _only_denies(value: str, before: str, after: str) -> bool:
+    """Whether a value says no more than that the one before it is over, and the next one says something else."""
+    denied = value.removeprefix("not ").removeprefix("不是")
+    return denied != value and denied in before and not after.startswith(value[: -len(denied)])
 
 
 def _least(features: Iterable[UserFeature]) -> list[UserFeature]:

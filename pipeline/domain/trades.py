@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from pipeline.domain.contradicting import no_longer
+from pipeline.domain.asks import language_of
 from pipeline.domain.fact_clauses import plain_of
 from pipeline.domain.guards import clauses_of
 from pipeline.domain.injected import without_injected
@@ -16,6 +16,8 @@ from pipeline.domain.slots import folded
 from pipeline.words import words
 from schemas.features import FeatureChange, UserFeature
 from schemas.role import MAX_QUOTE, Extraction
+
+_NO_MORE = {"en": "not {}", "zh": "不是{}"}
 
 
 def trades_left(message: str, known: Sequence[str], states: Sequence[str]) -> dict[str, str]:
@@ -32,19 +34,24 @@ def trades_left(message: str, known: Sequence[str], states: Sequence[str]) -> di
 def facts_left(message: str, features: Sequence[UserFeature], extraction: Extraction) -> list[FeatureChange]:
     """The facts that say the user to do or be what they deny or have left, giving way to the trade that they state."""
     of_trade = [one for one in features if one.status == "ACTIVE" and _trade("slots").fullmatch(folded(one.slot))]
-    roles = [_trade("said").sub("", one.value) for one in of_trade]
+    roles = [_role_in(one.value) for one in of_trade]
     left = trades_left(message, [role for role in roles if is_a_trade(role)], extraction.states)
     stated = next((role for role in extraction.states if is_a_role(role) and _may_end(role)), "")
     return [
         FeatureChange(
             slot=feature.slot,
-            value=stated or no_longer(role),
+            value=stated or _NO_MORE[language_of(message)].format(role),
             category="PERSONAL_INFO",
             quote=message[:MAX_QUOTE],
         )
         for feature, role in zip(of_trade, roles, strict=True)
         if role in left or any(covers(denied, role) for denied in extraction.denies)
     ]
+
+
+def _role_in(value: str) -> str:
+    """What a fact about the trade says the user to be: "nurse" of "is working as a nurse, for ten years"."""
+    return re.split(r"[,;(，；（]", _trade("said").sub("", value))[0].strip()
 
 
 def _change_of_trade(message: str) -> str:

@@ -14,6 +14,7 @@ from pipeline.domain.observing import with_plain_facts
 from pipeline.domain.recall import Recalled, recall
 from pipeline.domain.remembering import forgets_who
 from pipeline.domain.similarity import Measure
+from pipeline.domain.slots import subject_of
 from pipeline.domain.track import entry_of, memory_of, standing
 from pipeline.domain.trades import facts_left, trades_left
 from pipeline.errors import AlreadyStored, BadEvent, RolestreamError
@@ -152,7 +153,8 @@ def _observed(event: RoleExtracted, kept: _Kept) -> FeaturesObserved | None:
     except Exception:  # a fault in the rules costs what they would have told of the user, and no answer
         log.exception("the rules of features failed", extra={"action": "rules_failed"})
         told = []
-    changes = [*event.wishes, *told][:MAX_CHANGES]
+    wished = {subject_of(wish.slot) for wish in event.wishes}
+    changes = [*event.wishes, *(change for change in told if subject_of(change.slot) not in wished)][:MAX_CHANGES]
     if not changes:
         return None
     return FeaturesObserved(

@@ -47,10 +47,13 @@ def test_a_changed_mind_replaces_and_is_remembered(slot: str, old: str, new: str
     assert [seen.question_id for seen in feature.evidence] == ["q2"]
 
 
-@pytest.mark.parametrize(("ended", "now"), [("not nurse", "runs a bakery"), ("不是护士", "开面包店")])
-def test_what_a_turn_ends_gives_way_to_what_it_says_instead(ended: str, now: str) -> None:
+@pytest.mark.parametrize(
+    ("before", "ended", "now"),
+    [("works as a nurse", "not nurse", "runs a bakery"), ("护士", "不是护士", "开面包店")],
+)
+def test_what_a_turn_ends_gives_way_to_what_it_says_instead(before: str, ended: str, now: str) -> None:
     """Whichever of the two comes first, and once; another value of the same turn changes nothing then."""
-    was, end, new = turn(1, says("job", "nurse")), wish(2, says("job", ended)), turn(2, says("job", now))
+    was, end, new = turn(1, says("job", before)), wish(2, says("job", ended)), turn(2, says("job", now))
     for events in ((end, new), (end, new, end, new), (new, end)):
         (feature,) = after(was, *events).values()
         assert (feature.value, feature.confidence) == (now, 1)
@@ -58,6 +61,8 @@ def test_what_a_turn_ends_gives_way_to_what_it_says_instead(ended: str, now: str
     assert feature.value == now
     (feature,) = after(was, end, turn(3, says("job", ended)), turn(2, says("job", now))).values()
     assert feature.value == ended
+    (feature,) = after(wish(2, says("apples", "not sour")), turn(2, says("apples", "sweet"))).values()
+    assert feature.value == "not sour"
 
 
 def test_one_turn_counts_once() -> None:

@@ -539,6 +539,8 @@ async def over(here: Here, extraction: Extraction, text: str, *wishes: FeatureCh
         ("works as a nurse", BAKER, "I'm a baker, not a nurse", {"job": "baker"}),
         ("ward nurse", heard(denies=["nurse"]), "I'm not a nurse any more", {"job": "not ward nurse"}),
         ("护士", heard(denies=["护士"]), "我不是护士了", {"job": "不是护士"}),
+        ("nurse", heard(denies=["护士"]), "我不是护士了", {"job": "不是nurse"}),
+        ("is working as a nurse, ten years", BAKER, "I'm a baker, not a nurse", {"job": "baker"}),
         ("nurse", heard(states=["mother"], denies=["nurse"]), "I'm a mother and no nurse", {"job": "not nurse"}),
         ("wants to become a teacher", heard(denies=["teacher"]), "I'm not a teacher", {}),
         ("works from home", heard(states=["baker"]), "I switched careers; I'm a baker now", {}),
