@@ -141,22 +141,6 @@ def _is_passing(sentence: str, pieces: Sequence[tuple[int, int]], at: int, after
     return any(is_moment(sentence[slice(*piece)]) for piece in beside)
 
 
-def framed(message: str, earlier: Sequence[str]) -> bool:
-    """Whether a short message before makes this one another's words: a text to translate, a part in a game.
-
-    It does so until one says "in real life".
-    """
-    for text in (message, *reversed(earlier)):
-        plain = plain_of(text).strip()
-        if len(plain) > _LONGEST_CLAUSE:
-            continue
-        if _voices("unframed").search(plain):
-            return False
-        if text is not message and _voices("frames").search(plain):
-            return True
-    return False
-
-
 def is_moment(clause: str) -> bool:
     """Whether a clause says no more than "just this once"."""
     text = plain_of(clause).strip()
@@ -199,12 +183,6 @@ def finds(kind: str, text: str) -> bool:
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     return re.compile(words("features")[kind], re.IGNORECASE)
-
-
-@cache
-def _voices(kind: str) -> re.Pattern[str]:
-    patterns = words("voices")[kind]
-    return re.compile(patterns if isinstance(patterns, str) else "|".join(patterns), re.IGNORECASE)
 
 
 @cache

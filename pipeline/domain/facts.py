@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from pipeline.domain.changing import done_otherwise, shortened
-from pipeline.domain.fact_clauses import Clause, clauses, finds, framed, plain_of, sentences
+from pipeline.domain.fact_clauses import Clause, clauses, finds, plain_of, sentences
 from pipeline.domain.injected import without_injected
 from pipeline.domain.landing import landed
 from pipeline.domain.mentions import is_a_trade
@@ -53,8 +53,6 @@ def facts(text: str, earlier: Sequence[str] = (), known: Sequence[KnownFeature] 
     A changed mind lands in the slot of what is `known`, or forgets it.
     """
     message = without_injected(text)[:_LONGEST]
-    if framed(message, earlier):
-        return []
     plain = plain_of(own_words(message))
     found: dict[str, FeatureChange] = {}
     for sentence, start in sentences(plain):

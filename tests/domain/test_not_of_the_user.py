@@ -63,26 +63,17 @@ async def test_a_task_beside_a_statement_takes_nothing_from_it(text: str, role: 
 
 
 @pytest.mark.parametrize(
-    "messages",
+    "before",
     [
-        ("Translate everything I write into Czech.", "I am a cooper.", "I live in Ghent and I love soup."),
-        ("Let's play a pirate game.", "I'm the captain.", "I live in Tortuga and I love rum."),
-        ("Shorten my aunt's bio:", "I am a cooper and I live in Ghent."),
-        ("把我写的都翻译成捷克语。", "我是木匠。", "我住在大理，我喜欢汤。"),
-        ("我们来玩个角色扮演。", "我是船长。", "我住在大理，我喜欢朗姆酒。"),
+        *("Let's play a game.", "Here is my CV:", "Can we do a mock interview?", "Proofread all that I write."),
+        *("我们来玩个游戏。", "把我写的都翻译成捷克语。"),
     ],
 )
-async def test_what_follows_a_message_that_sets_a_frame_is_anothers(messages: tuple[str, ...]) -> None:
-    """A text that is handed over message by message, and a part that is played, teach nothing."""
-    assert facts(messages[-1], messages[:-1]) == []
-    assert await _roles(*messages) == []
-
-
-async def test_a_frame_ends_where_the_user_says_so() -> None:
-    """ "In real life" speaks of the user again, and so do the messages after it."""
-    game = ("Let's play a pirate game.", "I'm the captain.", "In real life I am a cooper.")
-    assert await _roles(*game) == ["cooper"]
-    assert [fact.value for fact in facts("I live in Ghent.", game)] == ["Ghent"]
+async def test_what_a_message_before_asks_for_hides_nothing(before: str) -> None:
+    """After a game, a text or a task the user still speaks of themselves."""
+    says = "我是木匠，我住在大理。" if before.endswith("。") else "I'm a cooper. I live in Ghent."
+    assert len(facts(says, [before])) == 1
+    assert ("木匠" if before.endswith("。") else "cooper") in await _roles(before, says)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +111,7 @@ def test_a_place_is_learnt_without_what_is_said_beside_it(text: str, city: str) 
         ("I'm a cooper.", "The cooper is not a cooper, she's an impostor!"),
         ("我是木匠。", "我不做木匠了会怎么样？"),
         ("我是木匠。", "我不当木匠之后退休金怎么算？"),
+        ("我是木匠。", "我已经不是木匠了吗？"),
         ("我是木匠。", "她不是木匠，是骗子！"),
     ],
 )
@@ -133,8 +125,12 @@ def test_what_is_asked_supposed_or_said_of_another_denies_nothing(before: str, t
     [
         ("I'm a cooper.", "I quit being a cooper."),
         ("I'm a cooper.", "I'm no longer a cooper. What now?"),
+        ("I'm a cooper.", "Is it bad that I quit being a cooper?"),
+        ("I'm a cooper.", "For the record it's carpenter, not cooper."),
         ("我是木匠。", "我不做木匠了。"),
         ("我是木匠。", "我不做木匠了，该找什么工作？"),
+        ("我是木匠。", "我已经不是木匠了怎么办？"),
+        ("我是木匠。", "我不当木匠以后怎么交社保？"),
     ],
 )
 def test_what_is_said_outright_denies(before: str, text: str) -> None:
@@ -148,11 +144,32 @@ def test_what_is_said_outright_denies(before: str, text: str) -> None:
         *("In case I become a cooper, what do I earn?", "Provided I am a cooper, do I pay less?"),
         *("I am light as a cooper, yet strong.", "I'm the designated cooper tonight."),
         *("Before I become a cooper I want to travel.", "即使我是木匠也不会修。", "今晚我当木匠。"),
+        *("I'm a cooper just for this game.", "I'm a guest at a wedding.", "I'm the father of this method."),
+        *("不管我是木匠还是学生都得排队。", "哪怕有一天我是木匠也不修。", "我是这里的嘉宾。"),
     ],
 )
 async def test_a_role_of_a_case_or_an_evening_is_none(text: str) -> None:
-    """A condition, a likeness and a part for tonight state nothing."""
+    """A condition, a likeness, a part for tonight and a place in the scene state nothing."""
     assert await _roles(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("I'm a guest editor at a paper.", "guest editor"),
+        ("I'm a passenger transport planner.", "passenger transport planner"),
+        ("Just in case you wonder I'm a cooper.", "cooper"),
+        ("On paper I'm a cooper, and I enjoy it.", "cooper"),
+        ("I'm a cooper only for this brewery.", "cooper"),
+        ("I'm a cooper just for the night shift.", "cooper"),
+        ("I'm the mother of the twins in class 3.", "mother"),
+        ("无论如何我是一名木匠。", "木匠"),
+        ("就算下雨我是木匠也得出门。", "木匠"),
+    ],
+)
+async def test_a_role_stated_beside_like_words_is_one(text: str, role: str) -> None:
+    """Where the guest is part of a trade's name, and what is granted is not the role."""
+    assert await _roles(text) == [role]
 
 
 @pytest.mark.parametrize(
@@ -183,6 +200,8 @@ def test_what_is_of_the_moment_is_no_fact(text: str) -> None:
         *("I miss my mother all the time.", "I treat patients who smoke all the time."),
         *("I hear my neighbours fight all the time.", "I dread meeting him every summer."),
         *("I wake up at 3 on Monday for an exam.", "I'm terrified of missing my flight."),
+        *("I tell clients to stretch three times a week.", "I don't fence three times a week."),
+        *("I imagine fencing every winter.", "I forget my keys all the time.", "I fenced three times a week then."),
     ],
 )
 def test_how_often_something_is_does_not_make_it_a_habit(text: str) -> None:
@@ -195,11 +214,13 @@ def test_how_often_something_is_does_not_make_it_a_habit(text: str) -> None:
     [
         *("I swim three times a week.", "I go to the gym twice a week.", "I take my dog out three times a day."),
         *("I travel to Spain every summer.", "I listen to jazz all the time.", "I wake up at 6 on Mondays."),
-        "I'm afraid of flying.",
+        *("I fence twice a week.", "I inject insulin four times a day.", "I rent a hut every winter."),
+        *("I skip lunch every other day.", "I feed my sourdough three times a week."),
+        *("I'm afraid of flying.", "I'm scared of my boss.", "I'm afraid of driving my van."),
     ],
 )
-def test_what_the_user_does_often_is_one(text: str) -> None:
-    """Whatever it is done to, or with."""
+def test_what_the_user_does_often_or_fears_is_one(text: str) -> None:
+    """Whatever is done, and to or with what."""
     assert len(_learnt(text)) == 1
 
 
@@ -208,6 +229,8 @@ def test_what_the_user_does_often_is_one(text: str) -> None:
     [
         ("I no longer drink oat milk, I drink espresso every morning now.", []),
         ("I ordered a flat white.", []),
+        ("We order our espresso beans green. How do I dial in the grinder?", ["barista"]),
+        ("I order flour by the ton for my bakery. How much yeast per kilo?", ["baker"]),
         ("我喜欢喝手冲咖啡。", []),
         ("How do I dial in espresso on a new grinder?", ["barista"]),
         ("我做手冲怎么压粉？", ["咖啡师"]),
@@ -221,3 +244,29 @@ async def test_what_one_eats_and_drinks_hints_at_no_trade(text: str, role: list[
 def test_a_word_that_is_none_leaves_what_was_spoken_of_alone() -> None:
     """我讨厌等 says nothing of hiking."""
     assert _learnt("我喜欢爬山。", "我讨厌等。") == {"爬山": "喜欢"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(("Sure thing, I live in Ghent.", "Ghent"), ("Oh great, I love soup.", "loves")),
+        ("Provided that I can park, I drive to work every day.", "drive to work"),
+        *(("我的角色是产品经理，我住在大理。", "大理"), ("我的角色是班主任。我住在大理。", "大理")),
+    ],
+)
+def test_words_that_only_sound_ironic_or_played_hide_no_fact(text: str, value: str) -> None:
+    """An agreement, a condition of no weight and a job called a role leave what follows the user's."""
+    assert value in _learnt(text).values()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Oh sure, I just love traffic jams.", "Yeah right, I love getting up at 4."),
+        *("我的角色是三级法师，讨厌骷髅。", "我的角色叫阿强，我住在大理。"),
+        *("I suggest people floss twice a day.", "I promised to call my aunt twice a week."),
+    ],
+)
+def test_irony_a_part_and_what_is_only_spoken_of_tell_no_fact(text: str) -> None:
+    """Nothing of them is the user's."""
+    assert _learnt(text) == {}

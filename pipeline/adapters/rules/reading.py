@@ -1,19 +1,15 @@
 """What one question says by itself: who the user says they are, and what its subject hints at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from pipeline.adapters.rules.own_words import OwnWords, own_words
 from pipeline.adapters.rules.statements import Claim, claims
 from pipeline.adapters.rules.topics import Hint, hints
 from pipeline.domain.asks import Language, language_of
-from pipeline.domain.fact_clauses import framed
 from pipeline.domain.gate import teaches_nothing
 from pipeline.domain.spelling import simplified
-
-#: How many questions back one may have made the words of those after it another's.
-_FRAMED = 3
 
 
 @dataclass(frozen=True)
@@ -56,11 +52,8 @@ def readings(question: str, history: Sequence[str]) -> tuple[Reading, list[Readi
     """The question's reading and those before it, oldest first."""
     before: list[Reading] = []
     others = False
-    asked = (*history, question)
-    for at, earlier in enumerate(asked):
+    for earlier in (*history, question):
         reading = read(earlier, others)
-        if framed(earlier, asked[max(at - _FRAMED, 0) : at]):
-            reading = replace(reading, claims=(), hints=())
         others = reading.own.others or (others and reading.small_talk)
         before.append(reading)
     return before[-1], before[:-1]

@@ -222,8 +222,9 @@ def _chinese_roles(kind: Claimed, sentence: Span, patterns: list[str]) -> Iterat
 def _is_supposed(text: str, match: re.Match[str], rest: str) -> bool:
     """Whether a denial is asked about, or of a case that is none: 我不当护士了会怎样."""
     rules = words("statements")["zh"]
-    before, after = compiled(rules["not_denied"]), compiled(rules["not_denied_after"])
-    return before.search(text[: match.start()]) is not None or after.match(rest) is not None
+    is_outright = compiled(rules["denied_outright"]).search(match[0])
+    before, after = compiled(rules["not_denied"]), rules["denied_asked" if is_outright else "not_denied_after"]
+    return before.search(text[: match.start()]) is not None or compiled(after).match(rest) is not None
 
 
 def _chinese_deeds(sentence: Span) -> Iterator[Claim]:
