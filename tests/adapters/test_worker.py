@@ -75,7 +75,7 @@ class Coming:
         self.sought: list[int] = []
         self.release = asyncio.Event()
         self.app = probe(self._run)
-        self.app.faust_consumer._committed_offset[PLACE] = committed
+        self.app.faust_consumer.begins[PLACE] = committed
         monkeypatch.setattr(self.app.faust_consumer, "seek", self._seek)
         self._coming: asyncio.Queue[Event] = asyncio.Queue()
         self._reading = asyncio.ensure_future(self.app._reader("test.")(self))
@@ -112,7 +112,7 @@ class Coming:
         """
         await self.app.drain(lost=True)
         await self.come(*between)
-        self.app.faust_consumer._committed_offset[PLACE] = committed
+        self.app.faust_consumer.begins[PLACE] = committed
         self.app.consumer_generation_id += 1
         await self.app._resume()
 
@@ -164,12 +164,22 @@ async def test_the_first_record_of_a_log_whose_beginning_is_gone_is_believed_whe
     coming: Coming,
 ) -> None:
     """Where nothing was ever committed a log is read from its beginning, or one that was passed over would be lost."""
-    del coming.app.faust_consumer._committed_offset[PLACE]
+    coming.app.faust_consumer.begins[PLACE] = 0
     coming.release.set()
     await coming.come(3)
     assert (coming.sought, coming.done) == ([0], [])
     await coming.come(3, 4)
     assert coming.done == [3, 4]
+
+
+async def test_what_comes_before_the_first_seek_is_where_reading_begins(coming: Coming) -> None:
+    """A standby reads on while it is dealt its first partitions: from what is committed, not from the whole log."""
+    coming.app.faust_consumer.begins.clear()
+    coming.release.set()
+    await coming.come(450)
+    coming.app.faust_consumer.begins[PLACE] = 450
+    await coming.come(450, 451)
+    assert (coming.sought, coming.done) == ([], [450, 451])
 
 
 async def test_what_was_done_is_not_taken_in_again(coming: Coming) -> None:

@@ -124,6 +124,8 @@ class _Consumer(FaustConsumer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._read_offset = _NoPlace()
+        self.begins: dict[TP, int] = {}
+        """By partition, where reading began when it was last sought: where nothing was committed, with the log."""
 
     def _new_consumer_thread(self) -> _ConsumerThread:
         return _ConsumerThread(self, loop=self.loop, beacon=self.beacon)
@@ -132,6 +134,10 @@ class _Consumer(FaustConsumer):
         """Commit what is done by now; where a commit is under way, Faust waits for that one and leaves the rest."""
         await self.maybe_wait_for_commit_to_finish()
         return bool(await super().commit(topics, start_new_transaction))
+
+    async def perform_seek(self) -> None:
+        await super().perform_seek()
+        self.begins = {tp: self._committed_offset.get(tp) or 0 for tp in self.assignment()}
 
     def _new_offset(self, tp: TP) -> int | None:
         """Up to where we are done; what Faust was to commit it forgets where that commit does not come to its end."""
@@ -147,6 +153,7 @@ class _Consumer(FaustConsumer):
         except Exception:
             log.exception("committing on revoke failed; what was not committed is delivered again")
         _ours(self.app).done.clear()
+        self.begins.clear()
         await super().on_partitions_revoked(revoked)
 
     def _membership_lost(self) -> bool:
@@ -234,8 +241,8 @@ class ProcessorApp(faust.App):
         tp, offset = delivery.partition, delivery.offset
         if self.dispatcher.draining or delivery.generation != self.consumer_generation_id:
             return False
-        want = self._next.get(tp, self.faust_consumer._committed_offset.get(tp) or 0)
-        if offset == want or want < offset <= self._reread.get(tp, -1):
+        want = self._next.get(tp, self.faust_consumer.begins.get(tp))
+        if want is None or offset == want or want < offset <= self._reread.get(tp, -1):
             self._next[tp] = offset + 1
             self._reread.pop(tp, None)
             return True
