@@ -70,6 +70,18 @@ async def test_a_failed_read_is_the_trouble_of_its_group_alone() -> None:
     assert names(await group.documents(["a"])) == ["a"]
 
 
+async def test_a_key_that_cannot_be_sent_takes_no_other_read_with_it() -> None:
+    """As of half an emoji: who asks for it is told, and the others of its group have theirs."""
+
+    async def read(keys: Sequence[str]) -> Sequence[Document]:
+        return [{"_id": key} for key in keys if key.encode()]
+
+    bad, good = await waiting(GroupRead(read), ["\ud83d"], ["a"])
+    with pytest.raises(UnicodeEncodeError):
+        await bad
+    assert names(await good) == ["a"]
+
+
 async def test_a_reader_that_gives_up_leaves_the_others_theirs() -> None:
     """Cancelling one of a group cancels no other."""
     counted = Counted()

@@ -7,6 +7,8 @@ from typing import Any
 Document = dict[str, Any]
 #: Reads the documents with some keys, in any order, without those that are not there.
 Read = Callable[[Sequence[str]], Awaitable[Sequence[Document]]]
+#: The keys of one who waits, and what is found.
+_Asked = tuple[Sequence[str], asyncio.Future[list[Document]]]
 
 #: The most keys of one read, but for one that asks for more: a database may take the square of their number.
 _MOST = 32
@@ -17,7 +19,7 @@ class GroupRead:
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._waiting: list[tuple[Sequence[str], asyncio.Future[list[Document]]]] = []
+        self._waiting: list[_Asked] = []
         self._reading: asyncio.Task[None] | None = None
 
     async def documents(self, keys: Sequence[str]) -> list[Document]:
@@ -31,22 +33,28 @@ class GroupRead:
     async def _read_all(self) -> None:
         try:
             while self._waiting:
-                group = self._next()
-                try:
-                    read = await self._read(list(dict.fromkeys(key for keys, _ in group for key in keys)))
-                except Exception as exc:
-                    for _, found in group:
-                        if not found.done():
-                            found.set_exception(exc)
-                    continue
-                by_key = {document["_id"]: document for document in read}
-                for keys, found in group:
-                    if not found.done():  # else given up meanwhile
-                        found.set_result([by_key[key] for key in keys if key in by_key])
+                await self._answer(self._next())
         finally:
             self._reading = None
 
-    def _next(self) -> Sequence[tuple[Sequence[str], asyncio.Future[list[Document]]]]:
+    async def _answer(self, group: Sequence[_Asked]) -> None:
+        try:
+            read = await self._read(list(dict.fromkeys(key for keys, _ in group for key in keys)))
+        except Exception as exc:
+            if isinstance(exc, ValueError) and len(group) > 1:  # BSON cannot hold a key: it takes no other read with it
+                for asked in group:
+                    await self._answer([asked])
+                return
+            for _, found in group:
+                if not found.done():
+                    found.set_exception(exc)
+            return
+        by_key = {document["_id"]: document for document in read}
+        for keys, found in group:
+            if not found.done():  # else given up meanwhile
+                found.set_result([by_key[key] for key in keys if key in by_key])
+
+    def _next(self) -> Sequence[_Asked]:
         """The first that wait, as far as their keys fit."""
         count = taken = 0
         for keys, _ in self._waiting:
